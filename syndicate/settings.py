@@ -1,0 +1,96 @@
+"""All environment variables, in one typed class. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import platformdirs
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from syndicate.errors import SettingsError
+
+_PLACEHOLDER = re.compile(
+    r"(your|my|the|insert|enter|put|add|replace|change)[\s_-].*|<.*>|\[.*\]|x{3,}|\.{3,}|sk-\.{3}.*|todo|changeme|change-me|none|null"
+    r"|placeholder|(api[\s_-]?)?key([\s_-]?here)?",
+    re.IGNORECASE,
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a key's value is empty or sample text such as `your_key_here`."""
+    return not value.strip() or _PLACEHOLDER.fullmatch(value.strip()) is not None
+
+
+def _absent_if_placeholder(value: Any) -> Any:
+    if isinstance(value, str) and is_placeholder(value):
+        return None
+    return value
+
+
+def _absent_if_blank(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Key = Annotated[SecretStr | None, BeforeValidator(_absent_if_placeholder)]
+Folder = Annotated[Path | None, BeforeValidator(_absent_if_blank)]
+Text = Annotated[str | None, BeforeValidator(_absent_if_blank)]
+
+
+class Settings(BaseSettings):
+    """What the environment and the `.env` of the working directory say. Build it with `Settings.read()`."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    google_genai_api_key: Key = Field(
+        None,
+        validation_alias=AliasChoices("GOOGLE_GENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        description="Key of Google Gemini (`gemini-*`). Also read as GEMINI_API_KEY and GOOGLE_API_KEY.",
+    )
+    anthropic_api_key: Key = Field(None, description="Key of Anthropic (`claude-*`).")
+    openai_api_key: Key = Field(None, description="Key of OpenAI (`gpt-*`, `o3`, `chatgpt-*`).")
+    xai_api_key: Key = Field(None, description="Key of xAI (`grok-*`).")
+    google_gemini_base_url: Text = Field(None, description="Another address for the Gemini API.")
+    ollama_base_url: str = Field(
+        "http://127.0.0.1:11434",
+        description="Address of the Ollama daemon; one that ends in /v1 is spoken to in OpenAI's chat format.",
+    )
+    ollama_api_key: Key = Field(None, description="Key of an Ollama server that asks for one.")
+
+    syndicate_agents_dir: Path = Field(Path("config/agents"), description="Folder of your syndicate files.")
+    syndicate_default: str = Field("tutor", description="The syndicate that `syndicate chat` opens without a name.")
+    syndicate_user_id: str = Field("local-user", description="The user that chat speaks for.")
+    syndicate_timezone: Text = Field(None, description="IANA time zone of the user; unset, the machine's.")
+    syndicate_home: Folder = Field(None, description="Data folder (models, history); unset, the user's data folder.")
+    syndicate_local_idle_seconds: float = Field(
+        300, gt=0, description="Seconds without a request after which an embedded model's server stops."
+    )
+    syndicate_local_threads: int = Field(
+        0, ge=0, description="Threads of an embedded model's server; 0 takes all cores."
+    )
+    syndicate_local_context: int = Field(
+        4096, ge=512, description="Tokens of context per slot of an embedded model's server."
+    )
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any] | None = None, *, env_file: str | Path | None = ".env") -> Settings:
+        """Read the environment; `values` (by field name) win over it. Raises `SettingsError` for a bad value."""
+        try:
+            return cls(_env_file=env_file, **(values or {}))  # type: ignore[call-arg]
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = str(first["loc"][0]).upper() if first["loc"] else "a setting"
+            raise SettingsError(f"{name}: {first['msg'].lower()}", remediation=f"correct {name} or unset it") from None
+        except UnicodeDecodeError:
+            raise SettingsError(".env is not UTF-8 text", remediation="save it as UTF-8") from None
+
+    @cached_property
+    def home(self) -> Path:
+        """The data folder, not necessarily there yet."""
+        return self.syndicate_home or Path(platformdirs.user_data_dir("syndicate", appauthor=False))
