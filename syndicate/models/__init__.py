@@ -1,0 +1,1 @@
+"""Model ids and the adapters that answer for them."""
