@@ -1,0 +1,1 @@
+"""Tools that agents call; `registry` maps their names."""
