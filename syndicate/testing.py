@@ -12,8 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
-from google.adk.models.llm_capabilities import LlmCapabilities
+from google.adk.models import BaseLlm, LlmCapabilities, LlmRequest, LlmResponse
 from google.genai import types
 from pydantic import PrivateAttr
 

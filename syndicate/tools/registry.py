@@ -103,10 +103,7 @@ def _named(name: str, tool: Tool) -> Tool:
     """A plain function as an ADK tool that carries the registered name."""
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.base_toolset import BaseToolset
-    from google.adk.tools.function_tool import FunctionTool
 
-    if isinstance(tool, BaseTool | BaseToolset):
-        return tool
-    function_tool = FunctionTool(tool)
-    function_tool.name = name
-    return function_tool
+    from syndicate.tools.function import NamedFunctionTool
+
+    return tool if isinstance(tool, BaseTool | BaseToolset) else NamedFunctionTool(name, tool)

@@ -1,0 +1,1 @@
+"""From a loaded file to live ADK agents."""

@@ -1,0 +1,71 @@
+"""A subagent as a tool: same session, same memory, in the same run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.adk.tools.base_tool import BaseTool
+from google.genai import types
+from typing_extensions import override
+
+from syndicate.errors import FeatureUnavailableError, ModelUnavailableError, StepLimitError
+from syndicate.graph.agents import FileLimit
+from syndicate.graph.scope import CURRENT, LIMITS
+
+if TYPE_CHECKING:
+    from google.adk.agents import LlmAgent
+    from google.adk.tools.tool_context import ToolContext
+
+    from syndicate.graph.instructions import DatedText
+
+FATAL = (FeatureUnavailableError, ModelUnavailableError, StepLimitError)
+"""Errors of a subagent that end the turn: no other wording of the request would mend them."""
+
+
+class DelegateTool(BaseTool):
+    """Runs a single-turn agent on `request` and returns its reply (a mapping when it has an `outputSchema`).
+
+    Unlike ADK's `AgentTool` it opens no runner, session or memory of its own; events go to the session on a branch
+    that the caller's later prompts leave out. `limit` is that of the file the agent was nested from, if any.
+    """
+
+    def __init__(
+        self, agent: LlmAgent, *, display_name: str, description: DatedText, limit: FileLimit | None = None
+    ) -> None:
+        super().__init__(name=agent.name, description=description.text)
+        self.agent = agent
+        self.display_name = display_name
+        self._description = description
+        self._limit = limit
+
+    @override
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        request = {"type": "string", "description": "What to do, with everything needed to do it."}
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self._description.render(),
+            parameters_json_schema={"type": "object", "properties": {"request": request}, "required": ["request"]},
+        )
+
+    @override
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        # ADK hides a child's events from its caller by a branch of exactly this form.
+        own = f"{self.agent.name}@{tool_context.function_call_id}"
+        branch = f"{tool_context.branch}.{own}" if tool_context.branch else own
+        token = LIMITS.set((*LIMITS.get(), self._limit)) if self._limit else None
+        try:
+            request = str(args.get("request", ""))
+            return await tool_context.run_node(self.agent, node_input=request, override_branch=branch)
+        except Exception as error:
+            return self._failed(error)
+        finally:
+            if token is not None:
+                LIMITS.reset(token)
+
+    def _failed(self, error: Exception) -> dict[str, str]:
+        cause: Exception = getattr(error, "error", error)  # ADK wraps what a node raised
+        if isinstance(cause, FATAL):
+            if scope := CURRENT.get():
+                scope.fail(cause)
+            raise cause
+        return {"error": f"{self.display_name} failed: {cause}"}
