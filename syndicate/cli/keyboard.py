@@ -1,0 +1,46 @@
+"""The keyboard while a turn runs: Ctrl-C stops the turn, other keys wait unseen for the next prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+try:
+    import termios
+except ImportError:  # not on Windows
+    termios = None
+
+
+@contextmanager
+def on_interrupt(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` for each Ctrl-C. To be entered with the event loop running, in the main thread."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, stop)
+    except NotImplementedError:  # Windows: Ctrl-C ends the program
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+@contextmanager
+def no_echo() -> Iterator[None]:
+    """Do not show what is typed; it is read by the next prompt."""
+    if termios is None or not sys.stdin.isatty():
+        yield
+        return
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    quiet = [*before]
+    quiet[3] = before[3] & ~termios.ECHO
+    termios.tcsetattr(stdin, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)

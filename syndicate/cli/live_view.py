@@ -1,0 +1,140 @@
+"""A turn on a terminal: finished blocks scroll by once, what is still being written is redrawn below them."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+from rich.spinner import Spinner
+from rich.text import Text as Line
+
+from syndicate.cli.markdown import Block, split
+from syndicate.cli.notes import Note, Notes
+from syndicate.cli.views import show_failed
+from syndicate.cli.visible import one_line, visible
+from syndicate.turn.events import Answer, Failed, Text, Thinking, TurnEvent
+
+_REFRESHES = 10
+_THINKING_LINES = 4
+
+
+class LiveView:
+    """Shows one turn. Open it where the turn begins; only its last rows are ever drawn over."""
+
+    def __init__(self, console: Console, notes: Notes, agent: str, *, aside: bool = True) -> None:
+        self._console = console
+        self._notes = notes
+        self._agent = agent
+        self._aside = aside  # whether thinking, status and tool lines are shown
+        self._thinking = ""
+        self._pending = ""
+        self._answered = False
+        self._spaced = True  # whether the last printed row is a blank one
+        self._since = time.monotonic()
+        self._spinner = Spinner("dots", style="cyan")
+        self._live = Live(self, console=console, refresh_per_second=_REFRESHES, transient=True)
+        self._live.start()
+
+    def show(self, event: TurnEvent) -> None:
+        match event:
+            case Text():
+                self._answer(visible(event.delta))
+            case Answer() if not self._answered:
+                self._answer(visible(event.text))
+            case Thinking():
+                self._think(visible(event.delta))
+            case Failed():
+                self._settle()
+                self._live.stop()
+                show_failed(event)
+            case _:
+                self._note(event)
+
+    def close(self) -> None:
+        self._settle()
+        self._live.stop()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The rows that are still open, cropped to the end so that they fit the screen."""
+        rows = max(3, min(options.size.height - 4, 40))
+        if self._pending.strip():
+            yield from _tail(console, options, Block(self._pending), rows)
+        elif self._aside and self._thinking.strip():
+            yield from _tail(console, options, _thought(self._thinking), _THINKING_LINES)
+        else:
+            yield self._waiting()
+
+    def _waiting(self) -> RenderableType:
+        running = [self._notes.label(call.name) for call in list(self._notes.running.values())]
+        label = ", ".join(running) if running and self._aside else self._agent
+        seconds = int(time.monotonic() - self._since)
+        self._spinner.update(text=Line(f" {one_line(label)}{f'  {seconds} s' if seconds else ''}", style="dim"))
+        return self._spinner
+
+    def _answer(self, text: str) -> None:
+        if not text:
+            return
+        self._settle_thinking()
+        self._answered = True
+        self._pending += text
+        if "\n" in text:
+            finished, self._pending = split(self._pending)
+            self._print_block(finished)
+
+    def _think(self, text: str) -> None:
+        self._settle_answer()
+        self._thinking += text
+
+    def _note(self, event: TurnEvent) -> None:
+        self._since = time.monotonic()
+        note = self._notes.note(event)
+        if note is None:
+            return
+        self._settle()
+        if self._aside:
+            self._console.print(drawn(note))
+            self._spaced = False
+
+    def _settle(self) -> None:
+        self._settle_thinking()
+        self._settle_answer()
+
+    def _settle_thinking(self) -> None:
+        text, self._thinking = self._thinking, ""
+        if text.strip() and self._aside:
+            self._console.print(_thought(text))
+            self._spaced = False
+
+    def _settle_answer(self) -> None:
+        text, self._pending = self._pending, ""
+        self._print_block(text)
+
+    def _print_block(self, text: str) -> None:
+        if not text.strip():
+            return
+        if not self._spaced:
+            self._console.print()
+        self._console.print(Block(text))
+        self._spaced = False
+
+
+def drawn(note: Note) -> Line:
+    """A note as a styled line."""
+    style = "note.mark" if note.ok else "note.failed"
+    line = Line.assemble((note.mark, style), " ", note.head, "  " if note.head else "", (note.detail, "note.detail"))
+    line.overflow, line.no_wrap = "ellipsis", True
+    return line
+
+
+def _thought(text: str) -> Line:
+    return Line(text.strip(), style="thinking")
+
+
+def _tail(console: Console, options: ConsoleOptions, content: RenderableType, rows: int) -> RenderResult:
+    """The last rows of what the content looks like."""
+    lines = console.render_lines(content, options, pad=False)
+    for line in lines[-rows:]:
+        yield from line
+        yield Segment.line()

@@ -1,0 +1,43 @@
+"""One question, one answer, and out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from syndicate.cli.notes import Notes
+from syndicate.cli.views import JsonView, PlainView, View
+
+if TYPE_CHECKING:
+    from syndicate import Syndicate
+    from syndicate.cli.opening import Opening
+
+
+async def ask_once(opening: Opening, message: str, *, as_json: bool) -> int:
+    """Run one turn and show it as it comes. Returns the exit code: 1 when it failed."""
+    from syndicate.turn.events import Failed
+
+    failed = False
+    async with opening.open() as syndicate:
+        session = syndicate.new_session(opening.session) if opening.session else syndicate.session_id
+        view = JsonView(session) if as_json else _view(syndicate)
+        try:
+            async for event in syndicate.stream(message):
+                view.show(event)
+                failed = failed or isinstance(event, Failed)
+        finally:
+            view.close()
+    return 1 if failed else 0
+
+
+def _view(syndicate: Syndicate) -> View:
+    """Drawn on a terminal; plain text where the answer goes elsewhere or the terminal is dumb."""
+    notes = Notes({agent.adk_name: agent.name for agent in syndicate.compiled.agents})
+    if sys.stdout.isatty():
+        from syndicate.cli.console import chat_console, is_drawable
+        from syndicate.cli.live_view import LiveView
+
+        console = chat_console()
+        if is_drawable(console):
+            return LiveView(console, notes, syndicate.compiled.agents[0].name, aside=sys.stderr.isatty())
+    return PlainView(notes, sys.stdout, sys.stderr if sys.stderr.isatty() else None)
