@@ -1,0 +1,88 @@
+"""What went wrong at a provider, as one `ModelError`: its own words, a stable code, never a key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from syndicate.errors import ModelError
+
+_BY_STATUS = {
+    400: "bad-request",
+    401: "auth",
+    403: "auth",
+    404: "unknown-model",
+    408: "timeout",
+    409: "overloaded",
+    413: "context-too-long",
+    422: "bad-request",
+    425: "overloaded",
+    429: "rate-limited",
+    503: "overloaded",
+    504: "timeout",
+    529: "overloaded",
+}
+_RETRYABLE = {"rate-limited", "overloaded", "server-error", "connection", "timeout", "stream-cut", "malformed"}
+_TOO_LONG = re.compile(
+    r"exceed_context_size|context_length_exceeded|context (?:size|length|window)|(?:prompt|input) is too long"
+    r"|input token count .*exceeds|too many tokens|maximum context",
+    re.IGNORECASE,
+)
+_NO_KEY = re.compile(r"api[ _]key not valid|API_KEY_INVALID|invalid api key", re.IGNORECASE)
+_REMEDIES = {
+    "auth": "check the key and what it may be used for",
+    "unknown-model": "check the model id",
+    "context-too-long": "shorten the prompt, or use a model with a larger context window",
+    "rate-limited": "wait, or raise the provider's limit",
+    "connection": "check the address and the network",
+}
+
+
+def failure(
+    message: str, *, model: str, status: int | None = None, code: str = "", remediation: str = "", secret: str = ""
+) -> ModelError:
+    """The error for a refusal. `status` is that of HTTP; `code`, when given, is already known; `secret` is blotted out."""
+    words = " ".join(message.replace(secret, "…").split() if secret else message.split())
+    found = code or _code(words, status)
+    return ModelError(
+        f"model {model!r}: {words or found}",
+        code=found,
+        remediation=remediation or _REMEDIES.get(found, ""),
+        retryable=found in _RETRYABLE,
+        model=model,
+    )
+
+
+def _code(words: str, status: int | None) -> str:
+    if status is None or status in (400, 413, 422, 500):
+        if _TOO_LONG.search(words):
+            return "context-too-long"
+        if _NO_KEY.search(words):
+            return "auth"
+    return _BY_STATUS.get(status or 500, "server-error" if (status or 500) >= 500 else "bad-request")
+
+
+def words_of(body: object, fallback: str) -> str:
+    """The provider's sentence out of an error body, which is JSON of several shapes or text."""
+    if isinstance(body, str | bytes):
+        try:
+            body = json.loads(body)
+        except ValueError:
+            return (body if isinstance(body, str) else body.decode(errors="replace")).strip()[:2000] or fallback
+    if isinstance(body, Mapping):
+        fields = cast("Mapping[str, Any]", body)
+        inner = fields.get("error") or fields.get("message")
+        if isinstance(inner, Mapping):
+            named = cast("Mapping[str, Any]", inner)
+            return f"{named.get('message') or fallback} {_kind(named)}".strip()
+        if isinstance(inner, str):
+            return f"{inner} {_kind(fields)}".strip()
+    return fallback
+
+
+def _kind(fields: Mapping[str, Any]) -> str:
+    """The type of the error, kept since it tells what the sentence may not."""
+    kind = fields.get("code") or fields.get("type")
+    return f"({kind})" if isinstance(kind, str) else ""
