@@ -10,7 +10,8 @@
         ├── FeatureUnavailableError a key of the format that this version cannot run
         ├── StepLimitError          `max_steps` model calls were made in one turn
         ├── OutputSchemaError       the reply does not fit `outputSchema`, after one repair
-        └── EmptyAnswerError        the turn produced no text, twice
+        ├── EmptyAnswerError        the turn produced no text, twice
+        └── TurnStoppedError        cancelled, or over its deadline
 
 Each carries `code` (stable, kebab-case), `category` (`usage`, `config`, `settings`, `run`), `message` (what is
 wrong), `remediation` (what to do; may be empty) and `retryable`.
@@ -133,10 +134,15 @@ class RunError(SyndicateError):
         self.model = model
         self.location = location
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Where, who and what, without the remedy."""
         place = f"{self.location}: " if self.location else ""
         who = f"agent {self.agent!r}: " if self.agent else ""
-        return f"{place}{who}{super().__str__()}"
+        return f"{place}{who}{self.message}"
+
+    def __str__(self) -> str:
+        return f"{self.headline}; {self.remediation}" if self.remediation else self.headline
 
 
 class ModelUnavailableError(RunError):
@@ -177,6 +183,12 @@ class EmptyAnswerError(RunError):
     """The answering agent produced no text, twice."""
 
     default_code = "empty-answer"
+
+
+class TurnStoppedError(RunError):
+    """The turn was stopped from outside: `CANCELLED`, or `DEADLINE`."""
+
+    default_code = "CANCELLED"
 
 
 class MissingExtraError(ModelUnavailableError):

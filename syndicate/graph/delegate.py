@@ -26,13 +26,13 @@ class DelegateTool(BaseTool):
     """Runs a single-turn agent on `request` and returns its reply (a mapping when it has an `outputSchema`).
 
     Unlike ADK's `AgentTool` it opens no runner, session or memory of its own; events go to the session on a branch
-    that the caller's later prompts leave out. `limit` is that of the file the agent was nested from, if any.
+    that the caller's later prompts leave out. `limit` is that of the calling file when the agent is of another one.
     """
 
     def __init__(
-        self, agent: LlmAgent, *, display_name: str, description: DatedText, limit: FileLimit | None = None
+        self, name: str, agent: LlmAgent, *, display_name: str, description: DatedText, limit: FileLimit | None = None
     ) -> None:
-        super().__init__(name=agent.name, description=description.text)
+        super().__init__(name=name, description=description.text)
         self.agent = agent
         self.display_name = display_name
         self._description = description

@@ -27,6 +27,11 @@ class TurnScope(Protocol):
         ...
 
     @property
+    def history_is_partial(self) -> bool:
+        """Whether the conversation has turns that are older than `history`."""
+        ...
+
+    @property
     def current_date(self) -> str:
         """The user's date, like `November 30, 2026`."""
         ...
@@ -49,15 +54,15 @@ class TurnScope(Protocol):
         ...
 
     def text(self, agent: AgentInfo, delta: str) -> None:
-        """A piece of text of an agent's reply."""
-        ...
-
-    def text_break(self, agent: AgentInfo) -> None:
-        """The reply so far is whole: what comes next is another paragraph."""
+        """A piece of text of a reply that is being made."""
         ...
 
     def thinking(self, agent: AgentInfo, delta: str) -> None:
         """A piece of an agent's thinking."""
+        ...
+
+    def replied(self, agent: AgentInfo, text: str) -> None:
+        """A reply is whole, and this is its text: what was not shown of it is to be shown now."""
         ...
 
     def status(self, agent: AgentInfo, text: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Via = Literal["classifier", "override", "fallback"]
@@ -96,12 +96,13 @@ class Answer(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Failed(_Event):
-    """The turn ended without an answer."""
+    """The turn ended without an answer. `error` is the exception behind it; it is not part of the JSON."""
 
     code: str
     message: str
     remediation: str
     retryable: bool
+    error: Exception | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ TurnEvent = (
 
 def to_json(event: TurnEvent) -> dict[str, Any]:
     """The event as a JSON object: `type` (the class's name in snake case), `agent`, `time` and its own fields."""
-    return {"type": _snake(type(event).__name__), **asdict(event)}
+    values = asdict(replace(event, error=None) if isinstance(event, Failed) else event)
+    values.pop("error", None)
+    return {"type": _snake(type(event).__name__), **values}
 
 
 def _snake(name: str) -> str:
