@@ -11,7 +11,7 @@ help:
 	@echo "make chat [NAME=council]     talk to a syndicate; echo hi | make chat answers and exits"
 	@echo "make test [TESTS=tests/cli]  run the tests"
 	@echo "make lint                    ruff and pyright; make format lets ruff mend what it can"
-	@echo "make bench                   measure, and print the table of docs/benchmarks.md"
+	@echo "make bench                   measure, and print a table"
 	@echo "make docs                    write the generated pages anew"
 	@echo "make lock                    resolve the dependencies anew (needs uv)"
 	@echo "make clean                   remove what was built and installed"

@@ -57,7 +57,7 @@ def settings_table() -> str:
 
 def syndicate_keys() -> str:
     """A section with a table of keys for the root and each block of the format, in the order in which they appear."""
-    from syndicate.config import json_schema
+    from syndicate.config.json_schema import json_schema
 
     schema = json_schema()
     blocks: dict[str, Json] = {name: schema["$defs"][name] for name in references(schema, schema["$defs"])}

@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 
-# Google ADK brings its own SDK, in the version that fits; naming it too could only contradict it.
-BROUGHT_ALONG = {"google-genai"}
+# Google ADK and pydantic pin these themselves; naming them too could only contradict that.
+BROUGHT_ALONG = {"google-genai", "pydantic-core"}
 
 
 def names(requirements: list[str]) -> set[str]:

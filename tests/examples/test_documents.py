@@ -1,0 +1,130 @@
+"""What the documents show is run: YAML is validated, Python executed, command lines parsed.
+
+A comment before a block says more: `<!-- file: NAME -->` saves it under that name for the blocks after it, and
+`<!-- run: live -->` means that it needs the embedded model.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from syndicate.config import load
+from syndicate.graph.checks import default_checks
+from syndicate.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "QUICKSTART.md", "docs/syndicate-yaml.md", "docs/python.md")
+BLOCK = re.compile(r"(?:<!-- (?P<note>file|run): (?P<value>\S+) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page; `file` is where it is saved, `line` where it begins."""
+
+    page: str
+    line: int
+    kind: str
+    text: str
+    file: str | None
+    live: bool
+
+
+def blocks(page: str) -> Iterator[Block]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        file = match["value"] if match["note"] == "file" else None
+        line = text.count("\n", 0, match.start()) + 1
+        yield Block(page, line, match["kind"], match["text"], file, match["note"] == "run")
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+
+
+def params(*wanted: Block) -> list[object]:
+    return [
+        pytest.param(block, id=f"{block.page}:{block.line}", marks=[pytest.mark.live] if block.live else [])
+        for block in wanted
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A working directory with the files of every page."""
+    for block in ALL:
+        if block.file:
+            path = tmp_path / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("block", params(*(block for block in ALL if block.kind == "yaml")))
+def test_yaml_is_valid(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "shown.yaml"
+    path.write_text(block.text, encoding="utf-8")
+    settings = Settings.read(env_file=None)
+    problems = load(path, settings=settings, checks=default_checks(settings)).problems
+    assert all("unknown tool" in problem.message for problem in problems)
+
+
+@pytest.mark.parametrize("block", params(*(block for block in ALL if block.kind == "python")))
+def test_python_runs(block: Block, folder: Path) -> None:
+    if block.file:
+        command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", block.file]
+    else:
+        command = ["-W", "error::RuntimeWarning", "-c", block.text]
+    ran = run(folder, sys.executable, *command)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("block", params(*(block for block in ALL if block.kind == "sh")))
+def test_command_lines_can_be_typed(block: Block) -> None:
+    from syndicate.cli.app import group
+
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for line in block.text.splitlines():
+        for part in re.split(r" \| ", line):
+            words = shlex.split(part, comments=True)
+            if words[:1] == ["make"]:
+                assert words[1] in targets
+            elif words[:1] == ["syndicate"]:
+                command = group.get_command(group.make_context("syndicate", [], resilient_parsing=True), words[1])
+                assert command is not None, line
+                command.make_context(words[1], words[2:])
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    ("name", "message", "pattern"),
+    [
+        ("haiku", "a bicycle", r"\w+"),
+        ("grader", "The package came late and was torn.", r'"mood":\s*"(un)?happy|neutral"'),
+    ],
+)
+def test_the_files_of_the_first_pages_answer(name: str, message: str, pattern: str, folder: Path) -> None:
+    ran = run(folder, sys.executable, "-m", "syndicate", "chat", name, message)
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(pattern, ran.stdout)
