@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from syndicate.errors import EmptyAnswerError, ModelError, OutputSchemaError, RunError
 from syndicate.graph.agents import AgentInfo, FileLimit
-from syndicate.graph.history import drop_older_half
+from syndicate.graph.history import drop_older_half, joined
 from syndicate.graph.schema_model import OutputModel
 from syndicate.graph.scope import CURRENT, LIMITS
 from syndicate.graph.selection import ModelPool
@@ -193,7 +193,7 @@ class AgentModel(BaseLlm):
         """The model's reply to the same request with its last reply and one more message from us."""
         said = [reply.content] if reply is not None and reply.content and reply.content.parts else []
         ask = types.Content(role="user", parts=[types.Part(text=text)])
-        again = request.model_copy(update={"contents": [*request.contents, *said, ask]})
+        again = request.model_copy(update={"contents": joined((*request.contents, *said, ask))})
         final = LlmResponse()
         async for response in self._call(again, stream=False):
             final = response

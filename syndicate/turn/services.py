@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from google.adk.sessions import BaseSessionService, InMemorySessionService
+
+from syndicate.config.schema import SyndicateConfig
+from syndicate.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,11 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services() -> AsyncIterator[Services]:
-    """Open what turns need, and close it at the end."""
+async def open_services(settings: Settings, configs: Iterable[SyndicateConfig]) -> AsyncIterator[Services]:
+    """Open what turns of these syndicates need, and close it at the end.
+
+    Every `memory_system` is served from process memory in this version, so neither argument changes anything yet.
+    """
     services = Services(InMemorySessionService())
     try:
         yield services

@@ -83,7 +83,7 @@ class Syndicate:
         compiled = compile_syndicate(loaded, settings=settings, models=models)
         user, zone = user_id or settings.syndicate_user_id, time_zone(timezone or settings.syndicate_timezone)
         try:
-            async with open_services() as services:
+            async with open_services(settings, [loaded.config]) as services:
                 yield cls(compiled, services, user_id=checked_user(user), timezone=zone)
         finally:
             await compiled.aclose()

@@ -11,8 +11,8 @@ from google.genai import types
 
 MAX_TURNS = 40
 MAX_CHARACTERS = 40_000
-MAX_EVENTS = 400
-"""Events read at most for one turn: ten for each turn that can be shown."""
+MAX_EVENTS = 240
+"""Events read at most for one turn: six for each turn that can be shown."""
 
 Exchange = list[types.Content]
 
