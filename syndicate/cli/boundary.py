@@ -38,7 +38,7 @@ def run(command: click.Command, args: Sequence[str], prog_name: str) -> int:
         return PROBLEMS
     except Exception as error:
         if options.debug:
-            traceback.print_exc()
+            traceback.print_exception(error)
         return _report(error, args)
     return code if isinstance(code, int) else 0
 
@@ -57,6 +57,14 @@ def _report(error: Exception, args: Sequence[str]) -> int:
     what = one_line(f"{type(error).__name__}: {error}", 200)
     show_line(f"error: {what}; this is a bug in syndicate, see where with: {one_line(again, 200)}")
     return PROBLEMS
+
+
+def show_traceback(error: Exception) -> None:
+    """The traceback on standard error, when `--debug` stands before the verb that is running."""
+    context = click.get_current_context(silent=True)
+    options = context.find_object(Options) if context else None
+    if options is not None and options.debug:
+        traceback.print_exception(error)
 
 
 def show_line(line: str) -> None:

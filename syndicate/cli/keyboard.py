@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 try:
@@ -15,7 +15,7 @@ except ImportError:  # not on Windows
 
 
 @contextmanager
-def on_interrupt(stop: Callable[[], object]) -> Iterator[None]:
+def on_interrupt(stop: Callable[[], object]) -> Generator[None]:
     """Call `stop` for each Ctrl-C. To be entered with the event loop running, in the main thread."""
     loop = asyncio.get_running_loop()
     try:
@@ -30,7 +30,7 @@ def on_interrupt(stop: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def no_echo() -> Iterator[None]:
+def no_echo() -> Generator[None]:
     """Do not show what is typed; it is read by the next prompt."""
     if termios is None or not sys.stdin.isatty():
         yield

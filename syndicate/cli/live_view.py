@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
@@ -10,28 +11,33 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text as Line
 
-from syndicate.cli.markdown import Block, split
+from syndicate.cli.markdown import Block, blocks, split
 from syndicate.cli.notes import Note, Notes
 from syndicate.cli.views import show_failed
-from syndicate.cli.visible import one_line, visible
+from syndicate.cli.visible import VisibleStream, one_line, visible
 from syndicate.turn.events import Answer, Failed, Text, Thinking, TurnEvent
 
 _REFRESHES = 10
-_THINKING_LINES = 4
+_ANSWER_ROWS, _THINKING_ROWS = 40, 4
+
+Kind = Literal["nothing", "thinking", "note", "answer"]
 
 
 class LiveView:
-    """Shows one turn. Open it where the turn begins; only its last rows are ever drawn over."""
+    """Shows one turn, from when it is made until `close`. Only its last rows are ever drawn over.
+
+    Without `aside` nothing but the answer is printed.
+    """
 
     def __init__(self, console: Console, notes: Notes, agent: str, *, aside: bool = True) -> None:
         self._console = console
         self._notes = notes
         self._agent = agent
-        self._aside = aside  # whether thinking, status and tool lines are shown
-        self._thinking = ""
-        self._pending = ""
+        self._aside = aside
+        self._thinking, self._thought_stream = "", VisibleStream()
+        self._pending, self._text_stream = "", VisibleStream()
         self._answered = False
-        self._spaced = True  # whether the last printed row is a blank one
+        self._last: Kind = "nothing"
         self._since = time.monotonic()
         self._spinner = Spinner("dots", style="cyan")
         self._live = Live(self, console=console, refresh_per_second=_REFRESHES, transient=True)
@@ -40,14 +46,13 @@ class LiveView:
     def show(self, event: TurnEvent) -> None:
         match event:
             case Text():
-                self._answer(visible(event.delta))
+                self._answer(self._text_stream.feed(event.delta))
             case Answer() if not self._answered:
                 self._answer(visible(event.text))
             case Thinking():
-                self._think(visible(event.delta))
+                self._think(self._thought_stream.feed(event.delta))
             case Failed():
-                self._settle()
-                self._live.stop()
+                self.close()
                 show_failed(event)
             case _:
                 self._note(event)
@@ -57,12 +62,14 @@ class LiveView:
         self._live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The rows that are still open, cropped to the end so that they fit the screen."""
-        rows = max(3, min(options.size.height - 4, 40))
+        """The rows that are still open, cropped to their end so that they fit the screen."""
+        rows = max(3, min(options.size.height - 4, _ANSWER_ROWS))
         if self._pending.strip():
+            if self._spaces("answer"):
+                yield Segment.line()
             yield from _tail(console, options, Block(self._pending), rows)
         elif self._aside and self._thinking.strip():
-            yield from _tail(console, options, _thought(self._thinking), _THINKING_LINES)
+            yield from _tail(console, options, _thought(self._thinking), _THINKING_ROWS)
         else:
             yield self._waiting()
 
@@ -70,7 +77,7 @@ class LiveView:
         running = [self._notes.label(call.name) for call in list(self._notes.running.values())]
         label = ", ".join(running) if running and self._aside else self._agent
         seconds = int(time.monotonic() - self._since)
-        self._spinner.update(text=Line(f" {one_line(label)}{f'  {seconds} s' if seconds else ''}", style="dim"))
+        self._spinner.update(text=Line(f"{one_line(label)}{f'  {seconds} s' if seconds else ''}", style="dim"))
         return self._spinner
 
     def _answer(self, text: str) -> None:
@@ -81,21 +88,18 @@ class LiveView:
         self._pending += text
         if "\n" in text:
             finished, self._pending = split(self._pending)
-            self._print_block(finished)
+            self._print_answer(finished)
 
     def _think(self, text: str) -> None:
         self._settle_answer()
         self._thinking += text
 
     def _note(self, event: TurnEvent) -> None:
-        self._since = time.monotonic()
         note = self._notes.note(event)
-        if note is None:
-            return
-        self._settle()
-        if self._aside:
-            self._console.print(drawn(note))
-            self._spaced = False
+        self._since = time.monotonic()
+        if note is not None:
+            self._settle()
+            self._print("note", drawn(note))
 
     def _settle(self) -> None:
         self._settle_thinking()
@@ -103,21 +107,29 @@ class LiveView:
 
     def _settle_thinking(self) -> None:
         text, self._thinking = self._thinking, ""
-        if text.strip() and self._aside:
-            self._console.print(_thought(text))
-            self._spaced = False
+        if text.strip():
+            self._print("thinking", _thought(text))
 
     def _settle_answer(self) -> None:
         text, self._pending = self._pending, ""
-        self._print_block(text)
+        self._print_answer(blocks(text))
 
-    def _print_block(self, text: str) -> None:
-        if not text.strip():
+    def _print_answer(self, finished: list[str]) -> None:
+        for block in finished:
+            if block.strip():
+                self._print("answer", Block(block))
+
+    def _print(self, kind: Kind, content: RenderableType) -> None:
+        """Print above what is still open; a blank row parts blocks of the answer, and the answer from the rest."""
+        if kind != "answer" and not self._aside:
             return
-        if not self._spaced:
+        if self._spaces(kind):
             self._console.print()
-        self._console.print(Block(text))
-        self._spaced = False
+        self._console.print(content)
+        self._last = kind
+
+    def _spaces(self, kind: Kind) -> bool:
+        return self._last != "nothing" and "answer" in (kind, self._last)
 
 
 def drawn(note: Note) -> Line:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text as Line
 
+from syndicate.cli.boundary import show_traceback
 from syndicate.cli.console import chat_console, is_drawable
 from syndicate.cli.keyboard import no_echo, on_interrupt
 from syndicate.cli.live_view import LiveView
@@ -101,8 +102,7 @@ class Repl:
         except SyndicateError as error:
             show_error(error)
         except Exception as error:
-            if self.console.is_terminal:
-                self.console.show_cursor()
+            show_traceback(error)
             show_failure(f"{type(error).__name__}: {one_line(str(error), 300)}; this is a bug in syndicate")
         self.say()
 

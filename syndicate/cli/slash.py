@@ -75,7 +75,7 @@ async def _model(repl: Repl, argument: str) -> None:
         if not (agent and equals and model):
             repl.say("write /model AGENT=ID, such as /model Tutor=local/smollm2", "yellow")
             return
-        await repl.syndicate.use_model(agent, model)
+        repl.syndicate.use_model(agent, model)
     width = max(len(agent.name) + 2 * agent.depth for agent in repl.syndicate.compiled.agents)
     for agent in repl.syndicate.compiled.agents:
         name = "  " * agent.depth + one_line(agent.name)

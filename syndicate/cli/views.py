@@ -6,7 +6,7 @@ import sys
 from typing import Any, Protocol, TextIO
 
 from syndicate.cli.notes import Notes
-from syndicate.cli.visible import json_line, visible
+from syndicate.cli.visible import VisibleStream, json_line, visible
 from syndicate.turn.events import Answer, Failed, Routed, Text, Thinking, TurnEvent, Usage, to_json
 
 
@@ -31,15 +31,16 @@ class PlainView:
         self._aside = aside
         self._open = ""  # the stream whose line is not ended: "out", "aside" or none
         self._answered = False
+        self._text, self._thought = VisibleStream(), VisibleStream()
 
     def show(self, event: TurnEvent) -> None:
         match event:
             case Text():
-                self._write_answer(visible(event.delta))
+                self._write_answer(self._text.feed(event.delta))
             case Answer() if not self._answered:
                 self._write_answer(visible(event.text))
             case Thinking():
-                self._think(visible(event.delta))
+                self._think(self._thought.feed(event.delta))
             case Failed():
                 self._end_line()
                 show_failed(event)
@@ -118,7 +119,12 @@ class JsonView:
 
 
 def show_failed(event: Failed) -> None:
-    """A failed turn: one line on standard error."""
+    """A failed turn: one line on standard error, and the traceback where `--debug` asks for it."""
+    from syndicate.cli.boundary import show_traceback
     from syndicate.cli.problems import show_failure
+    from syndicate.errors import RunError
 
-    show_failure("; ".join(part for part in (event.message, event.remediation) if part))
+    if event.error is not None:
+        show_traceback(event.error)
+    location = event.error.location if isinstance(event.error, RunError) else None
+    show_failure("; ".join(part for part in (event.message, event.remediation) if part), location)
