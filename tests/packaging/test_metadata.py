@@ -104,4 +104,6 @@ def test_the_locks_agree() -> None:
 
 
 def test_the_installed_version_is_the_projects() -> None:
-    assert metadata.version("syndicate-agents") == PROJECT["project"]["version"]
+    import syndicate
+
+    assert metadata.version("syndicate-agents") == PROJECT["project"]["version"] == syndicate.__version__
