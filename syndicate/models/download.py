@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import httpx
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that are there and the bytes there will be, None when unknown. What it raises ends the download."""
+"""Called with the bytes that are there and those there will be, None when unknown; what it raises ends the download."""
 
 _CHUNK = 1 << 20
 _ATTEMPTS = 5

@@ -43,7 +43,7 @@ _REMEDIES = {
 def failure(
     message: str, *, model: str, status: int | None = None, code: str = "", remediation: str = "", secret: str = ""
 ) -> ModelError:
-    """The error for a refusal. `status` is that of HTTP; `code`, when given, is already known; `secret` is blotted out."""
+    """The error for a refusal. `status` is that of HTTP; a `code` that is known goes first; `secret` is blotted out."""
     words = " ".join(message.replace(secret, "…").split() if secret else message.split())
     found = code or _code(words, status)
     return ModelError(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import openai
-from google.adk.models import LlmRequest, LlmResponse
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from pydantic import PrivateAttr
 
 from syndicate.errors import ModelError
@@ -36,7 +37,7 @@ class LocalLlm(OpenAICompatibleLlm):
     @classmethod
     def from_settings(cls, model_id: str, settings: Settings) -> Self:
         """The adapter; nothing is pulled or started yet."""
-        adapter = cls(model_id, address=Address("", ""))
+        adapter = cls.at(Address("", ""), model_id)
         adapter._settings = settings
         return adapter
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from filelock import FileLock, Timeout
 
@@ -30,7 +31,7 @@ _BUSY = re.compile(r"^llamacpp:requests_(?:processing|deferred) [1-9]", re.MULTI
 def main(argv: list[str]) -> int:
     """Serve until idle; the exit code is `ALREADY_RUNNING` when another process serves the same weights."""
     faulthandler.enable()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, _leave)
     launch = Launch.parse(argv[0])
     alive = FileLock(launch.file(".alive"))
     try:
@@ -50,11 +51,15 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def _leave(_signal: int, _frame: object) -> NoReturn:
+    """End as when idle: the state file goes too."""
+    sys.exit(0)
+
+
 def _serve(launch: Launch, key: str) -> Any:
     """A loaded, listening server; untyped, as the engine is. Its context is one number for all slots together."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
+    engine: Any = importlib.import_module("xllamacpp")
+    params = engine.CommonParams()
     params.model.path = launch.model
     params.model_alias = {Path(launch.model).stem}
     params.n_ctx, params.n_parallel = launch.context * SLOTS, SLOTS
@@ -66,7 +71,7 @@ def _serve(launch: Launch, key: str) -> Any:
     params.ui, params.offline, params.verbosity = False, True, 1
     if template_of(launch.model).exists():
         params.chat_template = template_of(launch.model).read_text(encoding="utf-8")
-    return xllamacpp.Server(params)
+    return engine.Server(params)
 
 
 def _publish(path: Path, state: dict[str, Any]) -> None:
@@ -92,7 +97,7 @@ def _watch(server: Any, launch: Launch, state: Path) -> None:
             return
 
 
-def _retire(server: Any, starting: FileLock, state: Path, seen: tuple[str, ...]) -> bool:
+def _retire(server: Any, starting: FileLock, state: Path, seen: tuple[str, ...] | None) -> bool:
     """Withdraw the state file unless somebody is looking for this server or has just asked it something."""
     with contextlib.suppress(Timeout), starting.acquire(timeout=0):
         if _activity(server) == seen:

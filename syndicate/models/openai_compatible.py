@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakKeyDictionary
 
 import openai
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse
-from google.adk.models.base_llm import LlmCapabilities
+from google.adk.models import BaseLlm
+from google.adk.models._capabilities import LlmCapabilities
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import PrivateAttr
 
@@ -45,13 +47,16 @@ class OpenAICompatibleLlm(BaseLlm):
     _address: Address = PrivateAttr()
     _wire_model: str = PrivateAttr()
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = PrivateAttr(
-        default_factory=WeakKeyDictionary
+        default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI]
     )
 
-    def __init__(self, model: str, *, address: Address, wire_model: str = "") -> None:
-        super().__init__(model=model)
-        self._address = address
-        self._wire_model = wire_model or model
+    @classmethod
+    def at(cls, address: Address, model_id: str, *, wire_model: str = "") -> Self:
+        """The adapter of a model at an address, where it is called `wire_model` if not by its id."""
+        adapter = cls(model=model_id)
+        adapter._address = address
+        adapter._wire_model = wire_model or model_id
+        return adapter
 
     @property
     def capabilities(self) -> LlmCapabilities:
@@ -108,7 +113,7 @@ class OpenAICompatibleLlm(BaseLlm):
         return asked.tools(request)
 
     def _shape(self, request: LlmRequest, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Tools and the form of the answer. Servers with a grammar cannot have both: then the schema is put in words."""
+        """Tools and the form of the answer; a grammar excludes tools, so beside them the schema is put in words."""
         tools, schema, choice = self.tools(request), asked.output_schema(request), asked.tool_choice(request)
         if choice in {tool.name for tool in tools}:
             tools, choice = tuple(tool for tool in tools if tool.name == choice), "required"
@@ -129,13 +134,8 @@ class OpenAICompatibleLlm(BaseLlm):
         if not stream:
             read_completion(await completions.create(**body, stream=False), reply)
             return
-        options = {"include_usage": True}
-        chunks = cast(
-            "openai.AsyncStream[ChatCompletionChunk]",
-            await completions.create(**body, stream=True, stream_options=options),
-        )
-        async with chunks:
-            async for chunk in cast("AsyncIterator[ChatCompletionChunk]", chunks):
+        async with await completions.create(**body, stream=True, stream_options={"include_usage": True}) as chunks:
+            async for chunk in chunks:
                 for response in read_chunk(chunk, reply):
                     yield response
 

@@ -85,8 +85,6 @@ _PROVIDERS: dict[str, Provider] = {
             prefixes="ollama/*",
             pattern=re.compile(r"ollama/\S+"),
             adapter="syndicate.models.ollama:OllamaLlm",
-            extra="ollama",
-            package="ollama",
             check="syndicate.models.ollama:availability",
         ),
         Provider(
@@ -173,7 +171,7 @@ def create(model_id: str, settings: Settings) -> BaseLlm:
 def _missing_extra(model_id: str, provider: Provider, settings: Settings) -> Unavailable | None:
     extra, package = provider.extra, provider.package
     if provider.id == "ollama" and settings.ollama_base_url.rstrip("/").endswith("/v1"):
-        extra, package = "openai", "openai"
+        extra, package = "ollama", "openai"
     if extra is None or package is None or importlib.util.find_spec(package) is not None:
         return None
     error = MissingExtraError(extra, f"model {model_id!r}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 from uuid import uuid4
 
-from google.adk.models import LlmResponse
+from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from syndicate.errors import ModelError
@@ -138,7 +138,8 @@ class Reply:
 
     def add_thought(self, frame: str) -> list[LlmResponse]:
         """Take in a thought that the wire keeps apart from text."""
-        return self._add(iter([("thought", frame)] if frame else []))
+        pieces: list[Piece] = [("thought", frame)] if frame else []
+        return self._add(pieces)
 
     def end(self) -> list[LlmResponse]:
         """The last partial responses, then the whole reply. Raises `ModelError` when it was cut off."""
@@ -148,7 +149,7 @@ class Reply:
             )
         return [*self._add(self._tags.end()), self._whole()]
 
-    def _add(self, pieces: Iterator[Piece]) -> list[LlmResponse]:
+    def _add(self, pieces: Iterable[Piece]) -> list[LlmResponse]:
         shown: list[LlmResponse] = []
         for kind, text in pieces:
             if kind == "thought" and self.hide_thoughts:
@@ -169,14 +170,13 @@ class Reply:
             partial=False,
             finish_reason=_FINISH.get(self.finish, types.FinishReason.OTHER),
             model_version=self.model,
+            error_code="SAFETY" if self.finish == "content_filter" else None,
             usage_metadata=self.usage.metadata() if self.usage else None,
         )
 
     def _call(self, call: PartialCall) -> types.Part:
         identity = call.id or f"call_{uuid4().hex[:24]}"
-        return types.Part(
-            function_call=types.FunctionCall(id=identity, name=call.name, args=self._arguments(call))
-        )
+        return types.Part(function_call=types.FunctionCall(id=identity, name=call.name, args=self._arguments(call)))
 
     def _arguments(self, call: PartialCall) -> dict[str, Any]:
         if not isinstance(call.arguments, str):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from google.adk.models import LlmRequest
+from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
@@ -75,7 +75,8 @@ class OutputSchema:
 
 def system_text(request: LlmRequest) -> str:
     """The system instruction as one text."""
-    instruction = request.config.system_instruction
+    config: Any = request.config  # genai's own type of this field names classes of libraries that may not be there
+    instruction = config.system_instruction
     if instruction is None or isinstance(instruction, str):
         return instruction or ""
     items = cast("list[Any]", instruction if isinstance(instruction, list) else [instruction])
@@ -100,9 +101,10 @@ def messages(request: LlmRequest) -> tuple[Message, ...]:
 
 def tools(request: LlmRequest) -> tuple[Tool, ...]:
     """The declared functions. A provider's own server tools have no meaning here and are left out."""
+    config: Any = request.config  # as above
     return tuple(
         Tool(declaration.name or "", declaration.description or "", _parameters(declaration))
-        for tool in request.config.tools or ()
+        for tool in config.tools or ()
         if isinstance(tool, types.Tool)
         for declaration in tool.function_declarations or ()
     )
@@ -110,7 +112,7 @@ def tools(request: LlmRequest) -> tuple[Tool, ...]:
 
 def output_schema(request: LlmRequest) -> OutputSchema | None:
     """The schema asked for, whatever it was given as: pydantic class, `list[...]`, dict or genai schema."""
-    given = request.config.response_schema
+    given: Any = request.config.response_schema  # a class, a generic alias, a dict or a genai schema
     if given is None:
         given = request.config.response_json_schema
     if given is None:
@@ -118,7 +120,7 @@ def output_schema(request: LlmRequest) -> OutputSchema | None:
     if isinstance(given, types.Schema):
         schema = _lowered(given.model_dump(exclude_none=True, mode="json", by_alias=True))
     elif isinstance(given, Mapping):
-        schema = _lowered(cast("JsonObject", dict(given)))
+        schema = _lowered(dict(cast("Mapping[str, Any]", given)))
     else:
         schema = TypeAdapter(given).json_schema()
     title = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in str(schema.get("title", "")))
@@ -128,7 +130,9 @@ def output_schema(request: LlmRequest) -> OutputSchema | None:
 def schema_instruction(schema: OutputSchema) -> str:
     """The schema in words, where the server cannot enforce it beside tools."""
     text = json.dumps(schema.schema, ensure_ascii=False)
-    return f"When you do not call a tool, answer with one JSON value that fits this JSON Schema, and nothing else:\n{text}"
+    return (
+        f"When you do not call a tool, answer with one JSON value that fits this JSON Schema, and nothing else:\n{text}"
+    )
 
 
 def wants_json(request: LlmRequest) -> bool:
@@ -174,7 +178,7 @@ def _model_message(content: types.Content) -> Message:
     for part in content.parts or ():
         if part.function_call is not None:
             call = part.function_call
-            arguments = cast("JsonObject", _json_safe(call.args or {}))
+            arguments = cast("JsonObject", json_safe(call.args or {}))
             calls.append(Call(call.id or f"call_{call.name}_{len(calls)}", call.name or "", arguments))
         elif part.text and not part.thought:
             texts.append(part.text)
@@ -242,13 +246,13 @@ def _unanswered(call: Call) -> Result:
 
 def _result_text(response: Mapping[str, Any]) -> str:
     """A tool that returned text is read as that text; anything else as JSON, live objects in it included."""
-    safe = cast("JsonObject", _json_safe(dict(response)))
+    safe = cast("JsonObject", json_safe(dict(response)))
     if list(safe) == ["result"] and isinstance(safe["result"], str):
         return safe["result"]
     return json.dumps(safe, ensure_ascii=False)
 
 
-def _json_safe(value: Any) -> Any:
+def json_safe(value: Any) -> Any:
     """JSON data out of what a tool was given or returned, which may hold pydantic objects."""
     return to_jsonable_python(value, exclude_none=True, fallback=str)
 
@@ -273,11 +277,11 @@ def _lowered_keyword(key: str, value: Any) -> Any:
             return value.lower()
         case "type", list():
             return [str(name).lower() for name in cast("list[Any]", value)]
-        case ("properties" | "$defs" | "defs"), dict():
+        case (("properties" | "$defs" | "defs"), dict()):
             return {name: _lowered(sub) for name, sub in cast("dict[str, JsonObject]", value).items()}
-        case ("items" | "additionalProperties"), dict():
+        case (("items" | "additionalProperties"), dict()):
             return _lowered(cast("JsonObject", value))
-        case ("anyOf" | "allOf" | "oneOf" | "prefixItems"), list():
+        case (("anyOf" | "allOf" | "oneOf" | "prefixItems"), list()):
             return list(_lowered_all(cast("list[JsonObject]", value)))
         case _:
             return value

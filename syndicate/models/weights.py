@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import re
@@ -10,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,7 @@ def _preference(path: Path) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path, progress: Progress | None) -> Iterator[None]:
+def _locked(folder: Path, progress: Progress | None) -> Generator[None]:
     """One puller at a time; the others report what the first one has so far."""
     from filelock import FileLock, Timeout
 
@@ -148,31 +149,29 @@ def _fetch(model_id: str, reference: Reference, folder: Path, progress: Progress
 def _from_hub(reference: Reference, folder: Path, progress: Progress | None) -> Path:
     if importlib.util.find_spec("huggingface_hub") is None:
         raise MissingExtraError("local", "an embedded model")
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.utils import build_hf_headers
-
-    if constants.HF_HUB_OFFLINE:
+    hub: Any = importlib.import_module("huggingface_hub")  # its types are incomplete
+    if hub.constants.HF_HUB_OFFLINE:
         raise DownloadError("the Hugging Face Hub is switched off by HF_HUB_OFFLINE")
     try:
-        file = reference.file or _choose_file(reference.repository)
-        url = hf_hub_url(reference.repository, file, revision=reference.revision)
-        etag = get_hf_file_metadata(url, timeout=5).etag or ""
+        file = reference.file or _choose_file(hub, reference.repository)
+        url: str = hub.hf_hub_url(reference.repository, file, revision=reference.revision)
+        etag: str = hub.get_hf_file_metadata(url, timeout=5).etag or ""
     except DownloadError:
         raise
     except Exception as error:  # the Hub's client raises its own classes and those of the transport below it
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DownloadError(f"the Hugging Face Hub: {reason}") from error
     known = reference.sha256 or (etag if re.fullmatch(r"[0-9a-f]{64}", etag) else None)
-    return download(url, folder / file, sha256=known, headers=build_hf_headers(), progress=progress)
+    return download(url, folder / file, sha256=known, headers=hub.utils.build_hf_headers(), progress=progress)
 
 
-def _choose_file(repository: str) -> str:
+def _choose_file(hub: Any, repository: str) -> str:
     """The GGUF of a repository that is likeliest wanted, by its quantisation. Fails fast without a network."""
     import httpx
-    from huggingface_hub import constants, list_repo_files
 
-    httpx.head(constants.ENDPOINT, timeout=5)  # the listing below retries a dead network for half a minute
-    files = [Path(name) for name in list_repo_files(repository) if name.endswith(".gguf")]
+    httpx.head(hub.constants.ENDPOINT, timeout=5)  # the listing below retries a dead network for half a minute
+    names: list[str] = hub.list_repo_files(repository)
+    files = [Path(name) for name in names if name.endswith(".gguf")]
     if not files:
         raise DownloadError(f"repository {repository!r} holds no .gguf file")
     return min(files, key=_preference).as_posix()
