@@ -1,7 +1,10 @@
 """Syndicate files: the format, and the loader that turns a file into typed, checked, bound configuration."""
 
 from syndicate.config.checks import Checks, Finding
-from syndicate.config.loader import Available, LoadedSyndicate, available, find, load, parse_binding
+from syndicate.config.bindings import parse_binding
+from syndicate.config.folders import Available, available, find
+from syndicate.config.loaded import LoadedSyndicate
+from syndicate.config.loader import load
 from syndicate.config.names import adk_name, route_name
 from syndicate.config.schema import (
     AgentConfig,

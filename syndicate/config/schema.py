@@ -281,9 +281,7 @@ class SyndicateConfig(Block):
         None, description="Rules for this syndicate's fact extraction (`long-term` only).", examples=["Keep dates."]
     )
     guards: Texts = Field((), description="Checks of the answer before it is published.", examples=[["citations"]])
-    max_steps: Positive = Field(
-        50, description="Model calls in one turn, all agents together.", examples=[20]
-    )
+    max_steps: Positive = Field(50, description="Model calls in one turn, all agents together.", examples=[20])
     budget: BudgetConfig | None = Field(
         None, description="What one turn may spend.", examples=[{"max_tokens": 50_000, "max_seconds": 60}]
     )

@@ -1,0 +1,62 @@
+"""The JSON Schema of the format, for editors: generated from `schema`, so that it and the loader cannot disagree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from syndicate.config.schema import SyndicateConfig
+
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VARIABLE = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable, which keeps its type."}
+_NULL = {"type": "null"}
+_DESCRIBING = ("description", "examples", "default", "title")
+
+
+def json_schema() -> dict[str, Any]:
+    """Schema of a syndicate file before variables are bound: any value may be one `{{name}}`, an optional key empty."""
+    schema = SyndicateConfig.model_json_schema(by_alias=True)
+    for block in (schema, *schema["$defs"].values()):
+        _open_block(block)
+    for block in (schema, *schema["$defs"].values()):
+        block.pop("title", None)
+    return {
+        "$schema": SCHEMA_DIALECT,
+        "title": "Syndicate",
+        **schema,
+        "patternProperties": {"^x-": {"description": "Ignored: a place for anchors and for others' tools."}},
+    }
+
+
+def schema_text() -> str:
+    """The schema as the committed file holds it."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _open_block(block: dict[str, Any]) -> None:
+    """Let each property of a mapping hold what the loader accepts beyond the model's own types."""
+    required = block.get("required", ())
+    for name, value in block.get("properties", {}).items():
+        value.pop("title", None)
+        if name == "variables":
+            continue
+        described = {key: value.pop(key) for key in _DESCRIBING if key in value}
+        block["properties"][name] = described | _opened(value, optional=name not in required)
+
+
+def _opened(value: dict[str, Any], *, optional: bool) -> dict[str, Any]:
+    branches: list[dict[str, Any]] = value.pop("anyOf", None) or [value]
+    branches = [_opened_items(branch) for branch in branches]
+    if not any(branch.get("type") == "string" and "enum" not in branch for branch in branches):
+        branches.append(_VARIABLE)
+    if optional and _NULL not in branches:
+        branches.append(_NULL)
+    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+
+
+def _opened_items(branch: dict[str, Any]) -> dict[str, Any]:
+    """A list's items may be variables too; text already may."""
+    items = branch.get("items")
+    if not isinstance(items, dict) or items.get("type") == "string":
+        return branch
+    return branch | {"items": {"anyOf": [items, _VARIABLE]}}

@@ -1,0 +1,86 @@
+"""libyaml's complaints in our words: what is wrong at which place, and what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from syndicate.config.text import SourceText
+from syndicate.errors import Location
+
+_UNQUOTED_VARIABLE = re.compile(r"(?:^|[\s:\[,-])(\{\{\s*\w+\s*\}\})")
+_QUOTE = "put the text in quotes"
+_MESSAGES = {
+    "mapping values are not allowed in this context": f"':' is not allowed here; {_QUOTE}, or correct the indentation",
+    "did not find expected key": f"a key is expected here; correct the indentation, or {_QUOTE}",
+    "did not find expected '-' indicator": "a '- ' is expected here; correct the indentation",
+    "did not find expected node content": "a value is expected here",
+    "found unknown escape character": "unknown escape in double quotes; double the backslash, or use single quotes",
+    "found invalid Unicode character escape code": "this escape names no character; correct it",
+    "block sequence entries are not allowed in this context": f"'-' is not allowed here; {_QUOTE}, or indent the list",
+    "but found another document": "a second document begins here; keep one in a file",
+    "exceeded maximum nesting depth": "nested too deep",
+    "found incompatible YAML document": "only YAML 1.1 and 1.2 are read; remove the %YAML line",
+}
+_AT_CONTEXT = {
+    "could not find expected ':'": "a ':' is missing after this key",
+    "found unexpected end of stream": "this quote is never closed",
+    "found unexpected document indicator": "this quote is never closed",
+    "did not find expected ',' or ']'": "this '[' is not closed: ',' or ']' is missing",
+    "did not find expected ',' or '}'": "this '{' is not closed: ',' or '}' is missing",
+}
+
+
+class Mark(Protocol):
+    """A position of libyaml, counted from 0."""
+
+    line: int
+    column: int
+
+
+class Complaint(Protocol):
+    """What PyYAML's marked errors have."""
+
+    problem: str | None
+    context: str | None
+    problem_mark: Mark | None
+    context_mark: Mark | None
+
+
+def syntax_message(error: Complaint, source: SourceText) -> tuple[Location, str]:
+    """Where a syntax error is best shown, and its message."""
+    problem = (error.problem or "").strip()
+    place = _place(error.problem_mark or error.context_mark, source)
+    context = _place(error.context_mark or error.problem_mark, source)
+    line = source.line(place.line)
+    if variable := _UNQUOTED_VARIABLE.search(line):
+        written = variable[1]
+        return Location(source.file, place.line, variable.start(1) + 1), _unquoted(written)
+    if problem in _AT_CONTEXT:
+        return context, _AT_CONTEXT[problem]
+    if problem == "found character that cannot start any token":
+        return place, _bad_start(line[place.column - 1 : place.column])
+    if problem == "found undefined alias":
+        name = re.match(r"\*[^\s,\]}]+", line[place.column - 1 :])
+        return place, f"alias {name[0] if name else '*'!r} names no anchor; define it above with '&'"
+    if problem == "second occurrence":
+        return place, f"this anchor is defined on line {context.line} already; rename one"
+    return place, _MESSAGES.get(problem) or _plain(error)
+
+
+def _unquoted(written: str) -> str:
+    return f"{written!r} must stand in quotes, with all of its value"
+
+
+def _bad_start(char: str) -> str:
+    if char == "\t":
+        return "a tab indents here; indent with spaces"
+    return f"text cannot begin with {char!r}; put it in quotes"
+
+
+def _place(mark: Mark | None, source: SourceText) -> Location:
+    return Location(source.file, mark.line + 1, mark.column + 1) if mark else Location(source.file, 1, 1)
+
+
+def _plain(error: Complaint) -> str:
+    return "not readable as YAML: " + ", ".join(part for part in (error.context, error.problem) if part)
