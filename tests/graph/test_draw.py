@@ -1,0 +1,43 @@
+from syndicate.config import load
+from syndicate.graph.draw import mermaid, tree
+from syndicate.settings import Settings
+from tests.conftest import Write
+
+ROOT = """
+    syndicate_name: House
+    orchestrator: {name: 'Lead "L" <b>', models: [ollama/a, local/smollm2], tools: [roll]}
+    subagents:
+      - {name: Kid, description: d, instruction: i}
+      - {name: Desk, description: d, yaml_reference: desk.yaml}
+      - {name: Again, description: d, yaml_reference: desk.yaml}
+      - {name: Far, description: d, a2a_agent_url: 'https://example.com/a'}
+"""
+DESK = """
+    syndicate_name: Desk
+    orchestrator: {name: Clerk, model: local/smollm2}
+    subagents: [{name: Copyist, description: d, instruction: i, model: gemini-3.7-flash}]
+"""
+
+
+def test_the_tree_shows_every_agent_and_a_shared_file_once(write: Write, settings: Settings):
+    write("desk.yaml", DESK)
+    assert tree(load(write("house.yaml", ROOT), settings=settings)).splitlines() == [
+        "House",
+        '└── Lead "L" <b>  (ollama/a | local/smollm2 · tools: roll)',
+        "    ├── Kid  (inherits its model)",
+        "    ├── Desk  (desk.yaml)",
+        "    │   └── Clerk  (local/smollm2)",
+        "    │       └── Copyist  (gemini-3.7-flash)",
+        "    ├── Again  (desk.yaml)",
+        "    │   └── Clerk  (see above: desk.yaml)",
+        "    └── Far  (https://example.com/a)",
+    ]
+
+
+def test_mermaid_escapes_names_and_draws_a_shared_file_once(write: Write, settings: Settings):
+    write("desk.yaml", DESK)
+    lines = mermaid(load(write("house.yaml", ROOT), settings=settings)).splitlines()
+    assert lines[0] == "flowchart TD"
+    assert '    f0_0[["Lead &quot;L&quot; &lt;b&gt;<br/>ollama/a | local/smollm2 · tools: roll"]]' in lines
+    assert sum("Copyist" in line for line in lines) == 1
+    assert {"    f0_2 --> f1_0", "    f0_3 --> f1_0", "    f1_0 --> f1_1"} <= set(lines)
