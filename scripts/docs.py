@@ -22,6 +22,7 @@ from syndicate.settings import Settings
 ROOT = Path(__file__).parent.parent
 REGION = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 HELP_WIDTH = 100
+A_VARIABLE = r"^\{\{\w+\}\}$"  # what the schema allows beside every value that is not text; the page says it once
 
 Json = Mapping[str, Any]
 
@@ -109,20 +110,21 @@ def section(heading: str, block: Json, note: str = "") -> str:
 def title(name: str) -> str:
     """`GenerateContentConfig` → `Generate content`."""
     words = re.findall(r"[A-Z][a-z0-9]*", name.removesuffix("Config"))
-    return " ".join(words).capitalize()
+    return " ".join(words).capitalize().replace("Mcp", "MCP")
 
 
 def type_of(spec: Json) -> str:
     """The type of a property in words; names of blocks link to their section."""
     if "$ref" in spec:
         heading = title(spec["$ref"].rsplit("/", 1)[-1])
-        return f"[{heading.lower()}](#{heading.lower().replace(' ', '-')})"
+        return f"[{heading.lower().replace('mcp', 'MCP')}](#{heading.lower().replace(' ', '-')})"
     if "enum" in spec:
         return " or ".join(f"`{value}`" for value in spec["enum"])
     if "const" in spec:
         return f"`{spec['const']}`"
     if "anyOf" in spec:
-        return " or ".join(dict.fromkeys(type_of(part) for part in spec["anyOf"] if part.get("type") != "null"))
+        parts = (part for part in spec["anyOf"] if part.get("type") != "null" and part.get("pattern") != A_VARIABLE)
+        return " or ".join(dict.fromkeys(map(type_of, parts)))
     if spec.get("type") == "array":
         return f"list of {type_of(spec.get('items', {}))}"
     if spec.get("type") == "object":
