@@ -1,8 +1,8 @@
 """A scripted model for tests: yours and ours.
 
-    model = ScriptedModel(["hello", Reply(calls=[ToolCall("roll", {"sides": 6})]), "you rolled a 4"])
-    async with Syndicate.open("tutor", models={"*": model}) as s: ...
-    model.requests[0].contents      # what the model was sent
+model = ScriptedModel(["hello", Reply(calls=[ToolCall("roll", {"sides": 6})]), "you rolled a 4"])
+async with Syndicate.open("tutor", models={"*": model}) as s: ...
+model.requests[0].contents      # what the model was sent
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class ScriptedModel(BaseLlm):
     _requests: list[LlmRequest] = PrivateAttr(default_factory=list[LlmRequest])
     _cycle: bool = PrivateAttr(default=False)
     _cancelled: int = PrivateAttr(default=0)
+    _called: asyncio.Condition = PrivateAttr(default_factory=asyncio.Condition)
 
     def __init__(self, replies: Iterable[Script] = (), *, model: str = "scripted", cycle: bool = False) -> None:
         super().__init__(model=model)
@@ -80,6 +81,11 @@ class ScriptedModel(BaseLlm):
         """Every request so far."""
         return self._requests
 
+    async def called(self, times: int) -> None:
+        """Wait until this many requests have come."""
+        async with self._called:
+            await self._called.wait_for(lambda: len(self._requests) >= times)
+
     @property
     def cancelled(self) -> int:
         """How many calls were abandoned before they ended."""
@@ -89,6 +95,8 @@ class ScriptedModel(BaseLlm):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         reply = self._next(llm_request)
+        async with self._called:
+            self._called.notify_all()
         finished = False
         try:
             if stream:

@@ -168,7 +168,7 @@ class _Compiler:
             generate_content_config=_generate_content_config(place.config.generate_content_config),
             output_schema=schema,
             output_key=place.config.output_key,
-            include_contents=place.config.include_contents,
+            include_contents="none",  # what the orchestrator reads of the past is the turn's to say
             disallow_transfer_to_parent=True,
             disallow_transfer_to_peers=True,
             before_model_callback=self._history(place, info, model),
@@ -278,4 +278,3 @@ def _unavailable(place: _Place, info: AgentInfo, missing: str, path: ConfigPath)
         agent=info.name,
         location=place.loaded.locate(*path, key=isinstance(path[-1], str)),
     )
-

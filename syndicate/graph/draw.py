@@ -50,9 +50,7 @@ def _file(loaded: LoadedSyndicate, keys: dict[object, str], done: set[object]) -
     if loaded.path in done:
         return Node(f"{key}_0", config.orchestrator.name, "orchestrator", f"see above: {loaded.path.name}", seen=True)
     done.add(loaded.path)
-    children = tuple(
-        _subagent(loaded, index, subagent, keys, done) for index, subagent in enumerate(config.subagents)
-    )
+    children = tuple(_subagent(loaded, index, subagent, keys, done) for index, subagent in enumerate(config.subagents))
     return Node(f"{key}_0", config.orchestrator.name, "orchestrator", _detail(config.orchestrator), children)
 
 

@@ -1,6 +1,6 @@
 """What a surface renders of a turn: a small closed union of frozen dataclasses.
 
-Each has `agent`, the display name it comes from (empty where no agent is involved), and `time`, seconds since the epoch.
+Each has `agent`, the display name of who it comes from (empty: no agent), and `time`, seconds since the epoch.
 """
 
 from __future__ import annotations

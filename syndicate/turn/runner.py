@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
@@ -43,7 +43,7 @@ async def run_turn(
     timezone: str | None = None,
     limits: Limits | None = None,
     cancel: asyncio.Event | None = None,
-) -> AsyncIterator[TurnEvent]:
+) -> AsyncGenerator[TurnEvent]:
     """Answer `message` in a session, which is made if it is not there.
 
     Yields events as they happen: at the end an `Answer` or a `Failed`, then the `Usage`. `timezone` is an IANA name;
@@ -76,9 +76,7 @@ async def _session(services: Services, app_name: str, user_id: str, session_id: 
     session = await services.sessions.get_session(
         app_name=app_name, user_id=user_id, session_id=session_id, config=recent
     )
-    return session or await services.sessions.create_session(
-        app_name=app_name, user_id=user_id, session_id=session_id
-    )
+    return session or await services.sessions.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
 
 async def _drive(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,9 +77,7 @@ class Syndicate:
         model. Raises `ConfigError` with every problem of the files, `UsageError`, `SettingsError`.
         """
         settings = settings or Settings.read()
-        loaded = load(
-            name, settings=settings, checks=default_checks(settings), bindings=bindings or {}, strict=strict
-        )
+        loaded = load(name, settings=settings, checks=default_checks(settings), bindings=bindings or {}, strict=strict)
         compiled = compile_syndicate(loaded, settings=settings, models=models)
         user, zone = user_id or settings.syndicate_user_id, time_zone(timezone or settings.syndicate_timezone)
         try:
@@ -116,7 +114,7 @@ class Syndicate:
         user_id: str | None = None,
         limits: Limits | None = None,
         cancel: asyncio.Event | None = None,
-    ) -> AsyncIterator[TurnEvent]:
+    ) -> AsyncGenerator[TurnEvent]:
         """The events of one turn; a turn that fails ends with `Failed` instead of `Answer`. The last is `Usage`."""
         turn = run_turn(
             self.compiled,
@@ -128,8 +126,9 @@ class Syndicate:
             limits=limits,
             cancel=cancel,
         )
-        async for event in turn:
-            yield event
+        async with aclosing(turn):
+            async for event in turn:
+                yield event
 
     async def run(
         self,
@@ -144,9 +143,7 @@ class Syndicate:
         session = session_id or self.session_id
         events = [
             event
-            async for event in self.stream(
-                message, session_id=session, user_id=user_id, limits=limits, cancel=cancel
-            )
+            async for event in self.stream(message, session_id=session, user_id=user_id, limits=limits, cancel=cancel)
         ]
         return turn_result(events, session)
 

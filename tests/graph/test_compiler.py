@@ -12,7 +12,7 @@ from tests.conftest import Open, Write
 
 
 def one_agent(**keys: Any) -> str:
-    lines = "".join(f"\n  {key}: {value}" for key, value in keys.items())
+    lines = "".join(f"\n  {key}: {value}" for key, value in ({"instruction": "Be brief."} | keys).items())
     return f"syndicate_name: One\norchestrator:\n  name: Solo\n  model: local/smollm2{lines}\n"
 
 
@@ -129,9 +129,7 @@ async def test_nothing_can_be_transferred(open_syndicate: Open):
 
 async def test_output_schema_is_sent_with_tools_too(open_syndicate: Open):
     schema = "{type: OBJECT, properties: {route: {type: STRING}}, required: [route]}"
-    request = await request_of(
-        open_syndicate, one_agent(tools="[roll_dice]", outputSchema=schema), ['{"route": "A"}']
-    )
+    request = await request_of(open_syndicate, one_agent(tools="[roll_dice]", outputSchema=schema), ['{"route": "A"}'])
     assert request.config.response_json_schema == {
         "type": "object",
         "properties": {"route": {"type": "string"}},
@@ -153,9 +151,7 @@ async def test_include_contents_none_keeps_the_past_from_the_agent(open_syndicat
 async def test_output_key_keeps_the_reply_in_the_session(open_syndicate: Open):
     async with open_syndicate(one_agent(outputKey="last"), ScriptedModel(["the reply"])) as s:
         result = await s.run("hello")
-        session = await s.services.sessions.get_session(
-            app_name=s.name, user_id=s.user_id, session_id=result.session
-        )
+        session = await s.services.sessions.get_session(app_name=s.name, user_id=s.user_id, session_id=result.session)
     assert session.state["last"] == "the reply"
 
 
@@ -163,9 +159,7 @@ async def test_output_key_with_a_schema_keeps_the_value(open_syndicate: Open):
     text = one_agent(outputKey="last", outputSchema="{type: OBJECT, properties: {n: {type: INTEGER}}}")
     async with open_syndicate(text, ScriptedModel(['```json\n{"n": 1}\n```'])) as s:
         result = await s.run("hello")
-        session = await s.services.sessions.get_session(
-            app_name=s.name, user_id=s.user_id, session_id=result.session
-        )
+        session = await s.services.sessions.get_session(app_name=s.name, user_id=s.user_id, session_id=result.session)
     assert (result.answer, session.state["last"]) == ('{"n": 1}', {"n": 1})
 
 
@@ -225,7 +219,7 @@ async def test_a_nested_syndicate_answers_through_its_own_team(open_syndicate: O
     ("key", "value"),
     [
         ("tools", "[web_extract]"),
-        ("confirm", "[roll_dice]"),
+        ("confirm", "[roll_dice]\n  tools: [roll_dice]"),
         ("mcp_server_url", "https://example.com/mcp"),
         ("mcp_servers", "[{url: 'https://example.com/mcp'}]"),
     ],
@@ -237,7 +231,7 @@ async def test_an_agent_that_needs_a_later_version_loads_and_fails_when_it_runs(
         assert [problem.severity for problem in s.warnings] == ["warning"]
         with pytest.raises(FeatureUnavailableError) as caught:
             await s.run("hello")
-    assert caught.value.location.line == 5
+    assert caught.value.location.line == 6
     assert str(caught.value).count("\n") == 0
     assert "remove it to run 'Solo'" in str(caught.value)
 
@@ -251,7 +245,7 @@ async def test_a_syndicate_that_needs_a_later_version_says_so_when_it_runs(open_
     async with open_syndicate(text, ScriptedModel(["never"])) as s:
         with pytest.raises(FeatureUnavailableError) as caught:
             await s.run("hello")
-    assert (caught.value.location.line, caught.value.location.column) == (6, 1)
+    assert (caught.value.location.line, caught.value.location.column) == (7, 1)
 
 
 async def test_a_remote_subagent_is_an_error_only_when_it_is_called(open_syndicate: Open):
@@ -273,7 +267,7 @@ async def test_a_model_without_a_key_or_adapter_loads_and_fails_where_it_is_used
 
 
 async def test_models_falls_through_to_the_first_available(open_syndicate: Open, write: Write):
-    text = "syndicate_name: F\norchestrator: {name: Solo, models: [gemini-3.7-flash, claude-opus-9]}\n"
+    text = "syndicate_name: F\norchestrator: {name: Solo, instruction: i, models: [gemini-3.7-flash, claude-opus-9]}\n"
     async with open_syndicate(text) as s:
         with pytest.raises(ModelUnavailableError) as caught:
             await s.run("hello")

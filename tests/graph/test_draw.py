@@ -5,7 +5,7 @@ from tests.conftest import Write
 
 ROOT = """
     syndicate_name: House
-    orchestrator: {name: 'Lead "L" <b>', models: [ollama/a, local/smollm2], tools: [roll]}
+    orchestrator: {name: 'Lead "L" <b>', instruction: i, models: [ollama/a, local/smollm2], tools: [roll]}
     subagents:
       - {name: Kid, description: d, instruction: i}
       - {name: Desk, description: d, yaml_reference: desk.yaml}
@@ -14,7 +14,7 @@ ROOT = """
 """
 DESK = """
     syndicate_name: Desk
-    orchestrator: {name: Clerk, model: local/smollm2}
+    orchestrator: {name: Clerk, instruction: i, model: local/smollm2}
     subagents: [{name: Copyist, description: d, instruction: i, model: gemini-3.7-flash}]
 """
 

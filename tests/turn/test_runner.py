@@ -112,7 +112,7 @@ async def test_the_orchestrator_reads_past_calls_in_pairs_without_thoughts_or_in
 
 
 async def test_parallel_delegations_run_at_once_and_keep_apart(open_syndicate: Open):
-    calls = [ToolCall("Kid_One", {"request": "a"}), ToolCall("Two", {"request": "b"}), ToolCall("Two", {"request": "c"})]
+    calls = [ToolCall(name, {"request": what}) for name, what in (("Kid_One", "a"), ("Two", "b"), ("Two", "c"))]
     barrier = asyncio.Barrier(3)
 
     class Meeting(ScriptedModel):
@@ -145,7 +145,7 @@ async def test_a_tool_that_raises_is_an_error_the_model_reads(open_syndicate: Op
         raise ValueError(f"too much: {power}")
 
     register_tool("explode", lambda: explode)
-    text = SOLO.replace("instruction: answer", "tools: [explode]")
+    text = SOLO.replace("answer", "answer, tools: [explode]")
     model = ScriptedModel([Reply(calls=[ToolCall("explode", {"power": 9})]), "it failed, sorry"])
     async with open_syndicate(text, model) as s:
         events = await events_of(s)
@@ -167,12 +167,11 @@ async def test_a_blocking_tool_does_not_hold_up_other_turns(open_syndicate: Open
         return str(release.wait(5))
 
     register_tool("block", lambda: block)
-    text = SOLO.replace("instruction: answer", "tools: [block]")
+    text = SOLO.replace("answer", "answer, tools: [block]")
     model = ScriptedModel([Reply(calls=[ToolCall("block")]), "other", "slow"])
     async with open_syndicate(text, model) as s:
         slow = asyncio.create_task(s.run("slow", session_id="a"))
-        while len(model.requests) < 1:
-            await asyncio.sleep(0)
+        await asyncio.wait_for(model.called(1), 5)
         other = await asyncio.wait_for(s.run("other", session_id="b"), 3)
         release.set()
         assert (other.answer, (await slow).answer) == ("other", "slow")
@@ -233,7 +232,7 @@ async def test_two_empty_replies_fail_the_turn_naming_the_agent_and_why(open_syn
 
 async def test_a_reply_outside_the_schema_is_repaired_once(open_syndicate: Open):
     text = SOLO.replace(
-        "instruction: answer", "outputSchema: {type: OBJECT, properties: {n: {type: INTEGER}}, required: [n]}"
+        "answer", "answer, outputSchema: {type: OBJECT, properties: {n: {type: INTEGER}}, required: [n]}"
     )
     model = ScriptedModel([Reply(deltas=["no ", "json"]), '{"n": 5}'])
     async with open_syndicate(text, model) as s:
@@ -245,7 +244,7 @@ async def test_a_reply_outside_the_schema_is_repaired_once(open_syndicate: Open)
 
 
 async def test_a_reply_outside_the_schema_after_the_repair_is_an_error(open_syndicate: Open):
-    text = SOLO.replace("instruction: answer", "outputSchema: {type: OBJECT, required: [n]}")
+    text = SOLO.replace("answer", "answer, outputSchema: {type: OBJECT, required: [n]}")
     async with open_syndicate(text, ScriptedModel(["{}", "[]"])) as s:
         with pytest.raises(OutputSchemaError, match="not of type 'object'"):
             await s.run("hello")
@@ -270,7 +269,7 @@ async def test_max_steps_reached_inside_a_subagent_ends_the_turn(open_syndicate:
 
 
 async def test_a_repair_counts_as_a_step(open_syndicate: Open):
-    text = SOLO.replace("instruction: answer", "outputSchema: {type: OBJECT}") + "max_steps: 1\n"
+    text = SOLO.replace("answer", "answer, outputSchema: {type: OBJECT}") + "max_steps: 1\n"
     async with open_syndicate(text, ScriptedModel(["no", "{}"])) as s:
         with pytest.raises(StepLimitError):
             await s.run("hello")
@@ -325,8 +324,7 @@ async def test_cancelling_reaches_a_subagents_call(open_syndicate: Open):
     model = ScriptedModel([delegate("Two"), Reply(text="slow", delay=30)])
     async with open_syndicate(TEAM, model) as s:
         turn = asyncio.create_task(events_of(s, cancel=cancel))
-        while len(model.requests) < 2:
-            await asyncio.sleep(0.01)
+        await asyncio.wait_for(model.called(2), 5)
         cancel.set()
         events = await asyncio.wait_for(turn, 5)
     assert (of(events, Failed)[0].code, model.cancelled) == ("CANCELLED", 1)
@@ -384,9 +382,7 @@ async def test_at_most_forty_past_turns_are_read_and_the_user_is_told_once(open_
 
 
 @pytest.mark.parametrize(("length", "turns"), [(19_999, 2), (20_001, 1)])
-async def test_at_most_forty_thousand_characters_are_read_at_whole_turns(
-    open_syndicate: Open, length: int, turns: int
-):
+async def test_at_most_forty_thousand_characters_are_read_at_whole_turns(open_syndicate: Open, length: int, turns: int):
     model = ScriptedModel(["x" * (length - 1), "y" * (length - 1), "done"], model="gemini-3.7-flash")
     async with open_syndicate(SOLO, model) as s:
         for message in "abc":
@@ -439,7 +435,7 @@ async def test_the_current_date_is_rendered_for_each_turn_in_the_users_time_zone
             return next(moments).astimezone(tz)
 
     monkeypatch.setattr(running, "datetime", Clock)
-    text = SOLO.replace("instruction: answer", "instruction: 'Today is {{current_date}}.'")
+    text = SOLO.replace("answer", "'Today is {{current_date}}.'")
     model = ScriptedModel(["a", "b"])
     async with open_syndicate(text, model, timezone="Asia/Tokyo") as s:
         await s.run("1")

@@ -91,7 +91,14 @@ async def test_opened_in_one_loop_after_another(open_syndicate: Open):
 
 def test_events_as_json_have_their_type_in_snake_case():
     event = ToolStarted("roll", {"sides": 6}, "call_1", agent="Solo", time=1.0)
-    expected = {"type": "tool_started", "agent": "Solo", "time": 1.0, "name": "roll", "args": {"sides": 6}, "id": "call_1"}
+    expected = {
+        "type": "tool_started",
+        "agent": "Solo",
+        "time": 1.0,
+        "name": "roll",
+        "args": {"sides": 6},
+        "id": "call_1",
+    }
     assert to_json(event) == expected
     assert to_json(Status("hm", time=0.0))["type"] == "status"
     usage = Usage(calls=1, input=2, output=None, thinking=None, cached=None, cost_usd=None, seconds=0.5)
