@@ -13,7 +13,7 @@ from syndicate.models.capabilities import context_window
 
 if TYPE_CHECKING:
     from google.adk.agents.callback_context import CallbackContext
-    from google.adk.models import LlmRequest
+    from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
 

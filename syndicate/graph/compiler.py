@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from syndicate.models.registry import unknown_model
 from syndicate.tools import registry as tools
 
 if TYPE_CHECKING:
+    from google.adk.agents.readonly_context import ReadonlyContext
     from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
     from google.adk.models import BaseLlm
 
@@ -225,12 +226,16 @@ def _limit(loaded: LoadedSyndicate) -> FileLimit:
     return FileLimit(loaded.path, loaded.config.max_steps)
 
 
-def _instruction(place: _Place) -> Any:
+def _instruction(place: _Place) -> Callable[[ReadonlyContext], str]:
     """A callable, so that ADK fills in nothing: braces are the model's to read."""
     shared = place.loaded.config.orchestrator.global_instruction
     own = place.config.instruction
     text = DatedText("\n\n".join(part for part in (shared, own) if part))
-    return lambda _context: text.render()
+
+    def instruction(_context: ReadonlyContext) -> str:
+        return text.render()
+
+    return instruction
 
 
 def _generate_content_config(config: GenerateContentConfig | None) -> types.GenerateContentConfig | None:

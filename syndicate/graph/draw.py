@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from syndicate.config.loader import LoadedSyndicate
@@ -44,7 +45,7 @@ def _root(loaded: LoadedSyndicate) -> Node:
     return _file(loaded, keys, set())
 
 
-def _file(loaded: LoadedSyndicate, keys: dict[object, str], done: set[object]) -> Node:
+def _file(loaded: LoadedSyndicate, keys: Mapping[Path, str], done: set[Path]) -> Node:
     key = keys[loaded.path]
     config = loaded.config
     if loaded.path in done:
@@ -55,7 +56,7 @@ def _file(loaded: LoadedSyndicate, keys: dict[object, str], done: set[object]) -
 
 
 def _subagent(
-    loaded: LoadedSyndicate, index: int, config: SubagentConfig, keys: dict[object, str], done: set[object]
+    loaded: LoadedSyndicate, index: int, config: SubagentConfig, keys: Mapping[Path, str], done: set[Path]
 ) -> Node:
     key = f"{keys[loaded.path]}_{index + 1}"
     if nested := loaded.references.get(index):

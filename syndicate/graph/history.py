@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from google.adk.models import LlmRequest
+    from google.adk.models.llm_request import LlmRequest
     from google.genai import types
 
     from syndicate.graph.scope import Exchange
@@ -58,7 +58,7 @@ def _reserve(request: LlmRequest, window: int) -> int:
 
 
 def _prompt_tokens(request: LlmRequest) -> int:
-    config = request.config
+    config: Any = request.config  # genai's unions name types of packages that are not installed
     tokens = _text_tokens(str(config.system_instruction or "")) + sum(map(_tokens, request.contents))
     for tool in config.tools or ():
         for declaration in getattr(tool, "function_declarations", None) or ():

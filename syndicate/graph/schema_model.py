@@ -47,7 +47,9 @@ def _child(key: str, value: Any) -> Any:
         return [normalised(cast("Schema", item)) if isinstance(item, Mapping) else item for item in items]
     if key in _NAMED and isinstance(value, Mapping):
         named = cast("Mapping[str, Any]", value)
-        return {name: normalised(sub) if isinstance(sub, Mapping) else sub for name, sub in named.items()}
+        return {
+            name: normalised(cast("Schema", sub)) if isinstance(sub, Mapping) else sub for name, sub in named.items()
+        }
     return value
 
 
@@ -78,7 +80,7 @@ class OutputModel(RootModel[Any]):
         return cls.output_schema
 
     @classmethod
-    def problems(cls, value: object) -> list[str]:
+    def problems(cls, value: Any) -> list[str]:
         """Where `value` does not fit the schema, one line each; empty when it does."""
         errors = sorted(cls._validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))  # pyright: ignore[reportUnknownMemberType]
         return [f"{_at(error.absolute_path)}{error.message}" for error in errors]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, configs: Iterable[SyndicateConfig]) -> AsyncIterator[Services]:
+async def open_services(settings: Settings, configs: Iterable[SyndicateConfig]) -> AsyncGenerator[Services]:
     """Open what turns of these syndicates need, and close it at the end.
 
     Every `memory_system` is served from process memory in this version, so neither argument changes anything yet.
