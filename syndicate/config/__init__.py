@@ -1,7 +1,7 @@
 """Syndicate files: the format, and the loader that turns a file into typed, checked, bound configuration."""
 
-from syndicate.config.checks import Checks, Finding
 from syndicate.config.bindings import parse_binding
+from syndicate.config.checks import Checks, Finding
 from syndicate.config.folders import Available, available, find
 from syndicate.config.loaded import LoadedSyndicate
 from syndicate.config.loader import load

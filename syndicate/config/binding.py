@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from syndicate.config.limits import MAX_PROBLEMS
+from syndicate.config.raw import Data, is_list, is_mapping, mapping
 from syndicate.config.report import Report
 from syndicate.config.schema import Scalar
-from syndicate.config.source import Path
+from syndicate.config.source import KeyPath
 from syndicate.config.suggestions import did_you_mean
 from syndicate.config.text import SourceText
 from syndicate.config.variables import CURRENT_DATE, CURRENT_DATE_MARK, PLACEHOLDER, VARIABLE_NAME, bind, bind_text
@@ -19,14 +21,13 @@ def is_extension(key: str) -> bool:
     return key.startswith("x-")
 
 
-def file_values(data: Mapping[str, Any], bindings: Mapping[str, Scalar], report: Report) -> dict[str, Scalar]:
+def file_values(data: Data, bindings: Mapping[str, Scalar], report: Report) -> dict[str, Scalar]:
     """What each `{{name}}` of a file stands for: its own variables, with the bindings that name one of them."""
-    written = data.get("variables")
-    variables: dict[str, Any] = written if isinstance(written, dict) else {}
+    variables = mapping(data, "variables")
     for name, value in variables.items():
         _check_variable(name, value, report)
     values: dict[str, Scalar] = {CURRENT_DATE: CURRENT_DATE_MARK} | {
-        name: value for name, value in variables.items() if not isinstance(value, (dict, list))
+        name: value for name, value in variables.items() if not (is_mapping(value) or is_list(value))
     }
     return values | {name: value for name, value in bindings.items() if name in values or name in variables}
 
@@ -41,7 +42,7 @@ def _check_variable(name: str, value: Any, report: Report) -> None:
         report.warning(path, message, "unbound-variable")
 
 
-def bind_data(data: dict[str, Any], values: Mapping[str, Scalar], report: Report) -> dict[str, Any]:
+def bind_data(data: Data, values: Mapping[str, Scalar], report: Report) -> Data:
     """The root mapping with every text bound, but for `variables`, and without `x-*` keys."""
     return {
         key: value if key == "variables" else _bind(value, (key,), values, report)
@@ -50,18 +51,18 @@ def bind_data(data: dict[str, Any], values: Mapping[str, Scalar], report: Report
     }
 
 
-def _bind(value: Any, path: Path, values: Mapping[str, Scalar], report: Report) -> Any:
+def _bind(value: Any, path: KeyPath, values: Mapping[str, Scalar], report: Report) -> Any:
     if isinstance(value, str):
         return _bind_scalar(value, path, values, report) if "{{" in value else value
-    if isinstance(value, dict):
+    if is_mapping(value):
         return {key: _bind(item, (*path, key), values, report) for key, item in value.items()}
-    if isinstance(value, list):
+    if is_list(value):
         return [_bind(item, (*path, index), values, report) for index, item in enumerate(value)]
     return value
 
 
-def _bind_scalar(text: str, path: Path, values: Mapping[str, Scalar], report: Report) -> Scalar:
-    for name in _unset(text, values):
+def _bind_scalar(text: str, path: KeyPath, values: Mapping[str, Scalar], report: Report) -> Scalar:
+    for name in _unset(text, values) if report.wants_warnings else ():
         place = report.document.find_in(path, f"{{{{{name}}}}}")
         report.add(place, _unset_message(name, values), "unset-variable", "warning")
     return bind(text, values)
@@ -70,7 +71,7 @@ def _bind_scalar(text: str, path: Path, values: Mapping[str, Scalar], report: Re
 def bind_file(source: SourceText, values: Mapping[str, Scalar]) -> tuple[str, list[Problem]]:
     """The text of an instruction file, bound, and the warnings located in it."""
     problems: list[Problem] = []
-    for name in _unset(source.text, values):
+    for name in _unset(source.text, values)[:MAX_PROBLEMS]:
         place = source.at(source.text.find(f"{{{{{name}}}}}"))
         line = source.line(place.line)
         problems.append(Problem(place, _unset_message(name, values), "unset-variable", "warning", line))

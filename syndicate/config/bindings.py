@@ -46,7 +46,7 @@ def _quoted(value: str) -> str:
     return value
 
 
-def check_bindings(bindings: Mapping[str, Scalar]) -> None:
+def check_bindings(bindings: Mapping[str, object]) -> None:
     """Refuse names and values that no variable can have."""
     for name, value in bindings.items():
         if not VARIABLE_NAME.fullmatch(name):

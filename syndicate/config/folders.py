@@ -87,10 +87,7 @@ def _existing(path: Path) -> Path:
 def _unknown(written: str, settings: Settings) -> UsageError:
     known = [syndicate.name for syndicate in available(settings)]
     here = Path(written).with_name(Path(written).name.removesuffix(".yaml") + ".yaml")
-    if _exists(here):
-        hint = f"; did you mean './{here.name}'?"
-    else:
-        hint = did_you_mean(written.removesuffix(".yaml"), known)
+    hint = f"; did you mean './{here.name}'?" if _exists(here) else did_you_mean(written.removesuffix(".yaml"), known)
     return UsageError(f"no syndicate is called {written!r}{hint}", code="unknown-syndicate", remediation=_look(hint))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from syndicate.config.raw import is_mapping
 from syndicate.config.schema import SyndicateConfig
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -57,6 +58,6 @@ def _opened(value: dict[str, Any], *, optional: bool) -> dict[str, Any]:
 def _opened_items(branch: dict[str, Any]) -> dict[str, Any]:
     """A list's items may be variables too; text already may."""
     items = branch.get("items")
-    if not isinstance(items, dict) or items.get("type") == "string":
+    if not is_mapping(items) or items.get("type") == "string":
         return branch
     return branch | {"items": {"anyOf": [items, _VARIABLE]}}

@@ -15,6 +15,9 @@ MAX_NODES = 50_000
 MAX_DEPTH = 64
 """Levels of nesting in one file, through aliases too."""
 
+MAX_PROBLEMS = 200
+"""Errors, and again warnings, reported of one file: more help nobody, and hostile files have them by the thousand."""
+
 MAX_NUMBER_LENGTH = 400
 """Characters of one number."""
 

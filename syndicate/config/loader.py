@@ -1,12 +1,12 @@
-"""Load a syndicate: find, read, bind, check and fit its file, and every file it nests, reporting all problems at once."""
+"""Load a syndicate: find, read, bind, check and fit its file and all it nests, reporting all problems at once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from syndicate.config.agent_rules import Data, agents, has, items
 from syndicate.config.binding import bind_data, bind_file, file_values
 from syndicate.config.bindings import check_bindings, check_declared
 from syndicate.config.checks import Checks
@@ -14,7 +14,8 @@ from syndicate.config.folders import SUFFIXES, Jail, NotFoundError, find
 from syndicate.config.limits import MAX_FILES, MAX_TOTAL_BYTES
 from syndicate.config.loaded import LoadedSyndicate
 from syndicate.config.questions import ask
-from syndicate.config.report import Report
+from syndicate.config.raw import Data, agents, has, is_mapping, subagents, text
+from syndicate.config.report import Report, TooManyProblemsError
 from syndicate.config.schema import Scalar
 from syndicate.config.shape import fit
 from syndicate.config.source import Document
@@ -101,8 +102,9 @@ class _Loading:
         document = Document(source)
         file = _Opened(path, folder, chain, Report(document))
         loaded = None
-        if isinstance(document.data, dict):
-            loaded = self._mapping(file, document.data)
+        if is_mapping(document.data):
+            with suppress(TooManyProblemsError):
+                loaded = self._mapping(file, document.data)
         elif not document.problems:
             written = "the file is empty" if document.data is None else "this is no mapping"
             file.report.error((), f"{written}; {_BEGINNING}", "no-mapping")
@@ -126,13 +128,12 @@ class _Loading:
 
     def _references(self, file: _Opened, data: Data) -> dict[int, LoadedSyndicate]:
         references: dict[int, LoadedSyndicate] = {}
-        for index, agent in enumerate(items(data, "subagents")):
-            written = agent.get("yaml_reference") if isinstance(agent, dict) else None
-            if isinstance(written, str) and written:
-                place = file.report.document.locate("subagents", index, "yaml_reference")
-                loaded = self._nested(file, written, place)
-                if loaded is not None:
-                    references[index] = loaded
+        for path, agent in subagents(data):
+            written = text(agent, "yaml_reference")
+            place = file.report.document.locate(*path, "yaml_reference")
+            loaded = self._nested(file, written, place) if written else None
+            if loaded is not None:
+                references[int(path[1])] = loaded
         return references
 
     def _nested(self, file: _Opened, written: str, place: Location) -> LoadedSyndicate | None:
@@ -155,8 +156,8 @@ class _Loading:
     def _put_instructions(self, file: _Opened, data: Data, values: Mapping[str, Scalar]) -> None:
         """Put the bound text of each `instruction_file` where an `instruction` would stand."""
         for path, agent in agents(data):
-            written = agent.get("instruction_file")
-            if not isinstance(written, str) or not written or has(agent, "instruction"):
+            written = text(agent, "instruction_file")
+            if not written or has(agent, "instruction"):
                 continue
             place = file.report.document.locate(*path, "instruction_file")
             real = self._resolve(file, written, ("",), place)

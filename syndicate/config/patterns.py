@@ -22,8 +22,7 @@ def pattern_problem(pattern: str, flags: str) -> str | None:
     try:
         regex.compile(pattern, value)
     except regex.error as error:
-        place = f" at character {error.pos + 1}" if isinstance(error.pos, int) else ""
-        return f"{pattern!r} is no regular expression: {error.msg}{place}"
+        return f"{pattern!r} is no regular expression: {error}"
     except (RecursionError, OverflowError, ValueError, IndexError) as error:
         return f"{pattern!r} is no regular expression: {error}"
     return None

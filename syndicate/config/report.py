@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
-from syndicate.config.source import Document
+from syndicate.config.limits import MAX_PROBLEMS
+from syndicate.config.source import Document, KeyPath
 from syndicate.errors import Location, Problem, Severity
 
 
+class TooManyProblemsError(Exception):
+    """A file has `MAX_PROBLEMS` errors: the rest of it is not looked at."""
+
+
 class Report:
-    """Collects problems by path. A place that YAML itself already complained about gets no second error."""
+    """Collects problems by path, each once. A place that YAML itself complained about gets no second one."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.problems: list[Problem] = list(document.problems)
+        self._problems: dict[Problem, None] = dict.fromkeys(document.problems)
         self._taken = {problem.location for problem in document.problems}
+        self._left: dict[Severity, int] = {"error": MAX_PROBLEMS, "warning": MAX_PROBLEMS}
 
-    def error(self, path: tuple[str | int, ...], message: str, code: str, *, key: bool = False) -> None:
-        """An error at the value of `path` (or at its key)."""
-        self.add(self.document.locate(*path, key=key), message, code)
-
-    def warning(self, path: tuple[str | int, ...], message: str, code: str, *, key: bool = False) -> None:
-        """A warning at the value of `path` (or at its key)."""
-        self.add(self.document.locate(*path, key=key), message, code, "warning")
-
-    def add(self, place: Location, message: str, code: str, severity: Severity = "error") -> None:
-        """A problem at a place of this file; the same one twice counts once."""
-        problem = self.document.problem(place, message, code, severity)
-        if place not in self._taken and problem not in self.problems:
-            self.problems.append(problem)
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was found so far, in that order."""
+        return tuple(self._problems)
 
     @property
     def failed(self) -> bool:
         """Whether there is an error among the problems."""
-        return any(problem.severity == "error" for problem in self.problems)
+        return any(problem.severity == "error" for problem in self._problems)
+
+    @property
+    def wants_warnings(self) -> bool:
+        """Whether another warning would be kept."""
+        return self._left["warning"] > 0
+
+    def error(self, path: KeyPath, message: str, code: str, *, key: bool = False) -> None:
+        """An error at the value of `path` (or at its key)."""
+        self.add(self.document.locate(*path, key=key), message, code)
+
+    def warning(self, path: KeyPath, message: str, code: str, *, key: bool = False) -> None:
+        """A warning at the value of `path` (or at its key)."""
+        self.add(self.document.locate(*path, key=key), message, code, "warning")
+
+    def add(self, place: Location, message: str, code: str, severity: Severity = "error") -> None:
+        """A problem at a place of this file. Raises `TooManyProblemsError` after the last error that is kept."""
+        problem = self.document.problem(place, message, code, severity)
+        if place in self._taken or problem in self._problems or self._left[severity] == 0:
+            return
+        self._problems[problem] = None
+        self._left[severity] -= 1
+        if severity == "error" and self._left[severity] == 0:
+            raise TooManyProblemsError

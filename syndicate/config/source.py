@@ -15,12 +15,13 @@ from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from syndicate.config import scalars
-from syndicate.config.limits import MAX_DEPTH, MAX_NODES
+from syndicate.config.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS
 from syndicate.config.syntax import syntax_message
 from syndicate.config.text import SourceText
 from syndicate.errors import Location, Problem, Severity
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
+"""Where a value is: keys and indexes from the root."""
 Entries = dict[str, tuple[ScalarNode, Node]]
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -47,12 +48,16 @@ class _Composer(CSafeLoader):
         self._depth += 1
         self._nodes += 1
         if self._depth > MAX_DEPTH:
-            raise _too_large(self.peek_event().start_mark, f"nested deeper than {MAX_DEPTH} levels")
+            raise self._too_large(f"nested deeper than {MAX_DEPTH} levels")
         if self._nodes > MAX_NODES:
-            raise _too_large(self.peek_event().start_mark, f"more than {MAX_NODES} values in one file")
+            raise self._too_large(f"more than {MAX_NODES} values in one file")
 
     def ascend_resolver(self) -> None:
         self._depth -= 1
+
+    def _too_large(self, message: str) -> _TooLargeError:
+        event = self.peek_event()
+        return _too_large(event.start_mark if event else None, message)
 
     def resolve(self, kind: type[Node], value: Any, implicit: Any) -> str:
         if kind is not ScalarNode:
@@ -97,7 +102,7 @@ class Document:
         node = self._node(path)
         return node.value if isinstance(node, ScalarNode) else None
 
-    def find_in(self, path: Path, text: str) -> Location:
+    def find_in(self, path: KeyPath, text: str) -> Location:
         """Where `text` stands inside the scalar at `path`; the scalar's own place when it is spelled with escapes."""
         node = self._node(path)
         if isinstance(node, ScalarNode):
@@ -106,7 +111,7 @@ class Document:
                 return self.source.at(index)
         return self.locate(*path)
 
-    def _node(self, path: Path) -> Node | None:
+    def _node(self, path: KeyPath) -> Node | None:
         node = self._root
         for part in path:
             found = self._child(node, part) if node is not None else None
@@ -132,7 +137,7 @@ class Document:
     def _report_mark(self, mark: Mark | None, message: str, code: str) -> None:
         place = Location(self.source.file, mark.line + 1, mark.column + 1) if mark else self.locate()
         problem = self.problem(place, message, code)
-        if problem not in self.problems:
+        if len(self.problems) < MAX_PROBLEMS and problem not in self.problems:
             self.problems.append(problem)
 
     def _compose(self) -> Node | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+_MOST = 200  # words compared: a hostile file could declare thousands
 
 
 def closest(written: str, known: Iterable[str]) -> str | None:
     """The known word nearest to what was written, case and underscores aside; None when none is near."""
-    plain = {_plain(word): word for word in known}
+    plain = {_plain(word): word for word in islice(known, _MOST)}
     exact = plain.get(_plain(written))
     if exact is not None:
         return exact

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
+
+from yaml import MarkedYAMLError
+from yaml.error import Mark
 
 from syndicate.config.text import SourceText
 from syndicate.errors import Location
@@ -31,23 +33,7 @@ _AT_CONTEXT = {
 }
 
 
-class Mark(Protocol):
-    """A position of libyaml, counted from 0."""
-
-    line: int
-    column: int
-
-
-class Complaint(Protocol):
-    """What PyYAML's marked errors have."""
-
-    problem: str | None
-    context: str | None
-    problem_mark: Mark | None
-    context_mark: Mark | None
-
-
-def syntax_message(error: Complaint, source: SourceText) -> tuple[Location, str]:
+def syntax_message(error: MarkedYAMLError, source: SourceText) -> tuple[Location, str]:
     """Where a syntax error is best shown, and its message."""
     problem = (error.problem or "").strip()
     place = _place(error.problem_mark or error.context_mark, source)
@@ -82,5 +68,5 @@ def _place(mark: Mark | None, source: SourceText) -> Location:
     return Location(source.file, mark.line + 1, mark.column + 1) if mark else Location(source.file, 1, 1)
 
 
-def _plain(error: Complaint) -> str:
+def _plain(error: MarkedYAMLError) -> str:
     return "not readable as YAML: " + ", ".join(part for part in (error.context, error.problem) if part)
