@@ -9,7 +9,8 @@ from syndicate.config.raw import is_mapping
 from syndicate.config.schema import SyndicateConfig
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_VARIABLE = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable, which keeps its type."}
+_VARIABLE = {"$ref": "#/$defs/Variable"}
+_VARIABLE_TEXT = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable; it keeps its type."}
 _NULL = {"type": "null"}
 _DESCRIBING = ("description", "examples", "default", "title")
 
@@ -18,9 +19,9 @@ def json_schema() -> dict[str, Any]:
     """Schema of a syndicate file before variables are bound: any value may be one `{{name}}`, an optional key empty."""
     schema = SyndicateConfig.model_json_schema(by_alias=True)
     for block in (schema, *schema["$defs"].values()):
-        _open_block(block)
-    for block in (schema, *schema["$defs"].values()):
         block.pop("title", None)
+        _open_block(block)
+    schema["$defs"]["Variable"] = _VARIABLE_TEXT
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "Syndicate",
