@@ -9,8 +9,7 @@ from syndicate.config.raw import is_mapping
 from syndicate.config.schema import SyndicateConfig
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_VARIABLE = {"$ref": "#/$defs/Variable"}
-_VARIABLE_TEXT = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable; it keeps its type."}
+_VARIABLE = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable, which keeps its type."}
 _NULL = {"type": "null"}
 _DESCRIBING = ("description", "examples", "default", "title")
 
@@ -21,7 +20,6 @@ def json_schema() -> dict[str, Any]:
     for block in (schema, *schema["$defs"].values()):
         block.pop("title", None)
         _open_block(block)
-    schema["$defs"]["Variable"] = _VARIABLE_TEXT
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "Syndicate",
