@@ -11,6 +11,7 @@ from syndicate.config.schema import SyndicateConfig
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _VARIABLE = {"type": "string", "pattern": r"^\{\{\w+\}\}$", "description": "A variable, which keeps its type."}
 _NULL = {"type": "null"}
+_SCALARS = ("string", "integer", "number", "boolean")
 _DESCRIBING = ("description", "examples", "default", "title")
 
 
@@ -38,25 +39,25 @@ def _open_block(block: dict[str, Any]) -> None:
     required = block.get("required", ())
     for name, value in block.get("properties", {}).items():
         value.pop("title", None)
-        if name == "variables":
-            continue
         described = {key: value.pop(key) for key in _DESCRIBING if key in value}
-        block["properties"][name] = described | _opened(value, optional=name not in required)
+        branches: list[dict[str, Any]] = value.pop("anyOf", None) or [value]
+        branches = _with_variable([_opened_items(branch) for branch in branches])
+        if name not in required and _NULL not in branches:
+            branches.append(_NULL)
+        block["properties"][name] = described | (branches[0] if len(branches) == 1 else {"anyOf": branches})
 
 
-def _opened(value: dict[str, Any], *, optional: bool) -> dict[str, Any]:
-    branches: list[dict[str, Any]] = value.pop("anyOf", None) or [value]
-    branches = [_opened_items(branch) for branch in branches]
-    if not any(branch.get("type") == "string" and "enum" not in branch for branch in branches):
-        branches.append(_VARIABLE)
-    if optional and _NULL not in branches:
-        branches.append(_NULL)
-    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+def _with_variable(branches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A scalar that is not any text already may be one variable, which holds no list or mapping."""
+    scalars = [branch for branch in branches if branch.get("type") in _SCALARS]
+    any_text = any(branch["type"] == "string" and not ("enum" in branch or "pattern" in branch) for branch in scalars)
+    return branches if any_text or not scalars else [*branches, _VARIABLE]
 
 
 def _opened_items(branch: dict[str, Any]) -> dict[str, Any]:
-    """A list's items may be variables too; text already may."""
+    """A list's items that are scalars may be variables too."""
     items = branch.get("items")
-    if not is_mapping(items) or items.get("type") == "string":
+    if not is_mapping(items):
         return branch
-    return branch | {"items": {"anyOf": [items, _VARIABLE]}}
+    opened = _with_variable([items])
+    return branch if len(opened) == 1 else branch | {"items": {"anyOf": opened}}
