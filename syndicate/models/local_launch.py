@@ -59,7 +59,7 @@ class Launch:
     def of(cls, weights: Path, settings: Settings) -> Launch:
         """The launch of a weights file under these settings."""
         return cls(
-            model=str(weights.resolve()),
+            model=os.path.abspath(weights),
             folder=str((settings.home / "local").absolute()),
             context=settings.syndicate_local_context,
             threads=settings.syndicate_local_threads or _cores(),

