@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.turn import turn_cost
-from benchmarks.validation import validate_cost
+from benchmarks.validate import validate_cost
 
 from benchmarks.chat import first_token
 from benchmarks.report import Row, table
