@@ -15,7 +15,7 @@ from syndicate.cli.markdown import Block, blocks, split
 from syndicate.cli.notes import Note, Notes
 from syndicate.cli.views import show_failed
 from syndicate.cli.visible import VisibleStream, one_line, visible
-from syndicate.turn.events import Answer, Failed, Text, Thinking, TurnEvent
+from syndicate.turn.events import Answer, Failed, Text, Thinking, ToolStarted, TurnEvent
 
 _REFRESHES = 10
 _ANSWER_ROWS, _THINKING_ROWS = 40, 4
@@ -96,9 +96,10 @@ class LiveView:
 
     def _note(self, event: TurnEvent) -> None:
         note = self._notes.note(event)
-        self._since = time.monotonic()
-        if note is not None:
+        if note is not None or isinstance(event, ToolStarted):
+            self._since = time.monotonic()
             self._settle()
+        if note is not None:
             self._print("note", drawn(note))
 
     def _settle(self) -> None:

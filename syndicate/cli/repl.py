@@ -104,7 +104,8 @@ class Repl:
         except Exception as error:
             show_traceback(error)
             show_failure(f"{type(error).__name__}: {one_line(str(error), 300)}; this is a bug in syndicate")
-        self.say()
+        if not self.leaving:
+            self.say()
 
     async def _turn(self, message: str) -> None:
         self.say()

@@ -80,7 +80,7 @@ class Shell:
     def spawn(self, *args: str, **env: str) -> pexpect.spawn[str]:
         """Run `syndicate ARGS…` in a pseudo-terminal of 100 columns."""
         command = self.command(*args)
-        environment = self.env(TERM="xterm-256color", PROMPT_TOOLKIT_NO_CPR="1", **env)
+        environment = self.env(**{"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **env})
         return pexpect.spawn(
             command[0],
             command[1:],

@@ -1,0 +1,115 @@
+"""Whatever is typed wrongly: one line on standard error, an exit code, no traceback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+READING_VERBS = ("validate", "graph", "show", "chat")
+
+
+def one_line_of(done: subprocess.CompletedProcess[str], code: int) -> str:
+    assert done.returncode == code, done
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def bad(shell: Any) -> Any:
+    """A folder of files that cannot be loaded."""
+    (shell.folder / "empty.yaml").touch()
+    (shell.folder / "folder.yaml").mkdir()
+    (shell.folder / "binary.yaml").write_bytes(bytes(range(256)) * 64)
+    (shell.folder / "latin.yaml").write_bytes("syndicate_name: Caf\xe9\n".encode("latin-1"))
+    with (shell.folder / "huge.yaml").open("wb") as file:
+        file.write(b"syndicate_name: x\n")
+        file.truncate(50 << 20)
+    return shell
+
+
+@pytest.mark.parametrize("verb", READING_VERBS)
+@pytest.mark.parametrize(
+    "name", ["missing.yaml", "empty.yaml", "folder.yaml", "binary.yaml", "latin.yaml", "huge.yaml", "no-such-name", ""]
+)
+def test_a_file_that_cannot_be_loaded_is_one_line(bad: Any, verb: str, name: str) -> None:
+    more = ["hello"] if verb == "chat" else []
+    line = one_line_of(bad.run(verb, name, *more), 1)
+    assert name in line
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(shell: Any) -> None:
+    assert "'pair'" in one_line_of(shell.run("graph", "pairr"), 1)
+
+
+@pytest.fixture
+def without_power() -> list[str]:
+    """What to put before a command so that file permissions hold for it: for root they do not."""
+    if os.geteuid() != 0:
+        return []
+    caps = "-dac_override,-dac_read_search"
+    prefix = ["setpriv", f"--bounding-set={caps}", f"--inh-caps={caps}"]
+    if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode != 0:
+        pytest.skip("root cannot give up its power over files here")
+    return prefix
+
+
+@pytest.mark.parametrize("verb", READING_VERBS)
+def test_a_file_without_permission_is_one_line(shell: Any, without_power: list[str], verb: str) -> None:
+    (shell.agents / "pair.yaml").chmod(0)
+    done = subprocess.run(
+        [*without_power, *shell.command(verb, "pair", *(["hi"] if verb == "chat" else []))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=shell.folder,
+        env=shell.env(),
+        check=False,
+    )
+    assert "permission" in one_line_of(done, 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["vlidate", "x"], "did you mean 'validate'"),
+        (["validate"], "FILE"),
+        (["validate", "--strit", "pair"], "--strict"),
+        (["graph", "pair", "--format", "png"], "mermaid"),
+        (["graph"], "NAME"),
+        (["chat", "pair", "--session", "last", "hi"], "in memory"),
+        (["chat", "pair", "--user", "a/b", "hi"], "'a/b'"),
+        (["chat", "pair", "--bind", "nonsense", "hi"], "nonsense"),
+        (["chat", "pair", "--model", "Lead", "hi"], "agent=model"),
+        (["chat", "pair", ""], "empty"),
+        (["chat", "pair"], "standard input"),
+        (["chat", "--nonsense"], "--nonsense"),
+    ],
+)
+def test_a_usage_error_is_one_line_and_exit_2(shell: Any, args: list[str], says: str) -> None:
+    assert says in one_line_of(shell.run(*args), 2)
+
+
+def test_an_agent_or_a_model_that_is_not_there_is_one_line(shell: Any) -> None:
+    assert "did you mean 'Lead'" in one_line_of(shell.run("chat", "pair", "hi", "--model", "Leed=scripted/lead"), 1)
+    assert "no provider" in one_line_of(shell.run("chat", "pair", "hi", "--model", "Lead=nonsense"), 1)
+
+
+def test_a_setting_that_cannot_be_used_is_one_line(shell: Any) -> None:
+    assert "SYNDICATE_LOCAL_CONTEXT" in one_line_of(shell.run("list", SYNDICATE_LOCAL_CONTEXT="many"), 1)
+
+
+def test_standard_input_that_is_no_text_is_a_usage_error(shell: Any) -> None:
+    assert "UTF-8" in one_line_of(shell.run("chat", "pair", stdin=b"\xff\xfe\x00"), 2)
+
+
+def test_a_bug_is_one_line_that_says_how_to_see_more(shell: Any) -> None:
+    shell.replies.write_text("{}")  # a script that the scripted provider of these tests trips over
+    line = one_line_of(shell.run("chat", "pair", "hi"), 1)
+    assert "bug" in line
+    assert "Traceback" in shell.run("--debug", "chat", "pair", "hi").stderr
