@@ -6,12 +6,11 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks.turn import turn_cost
-from benchmarks.validate import validate_cost
-
 from benchmarks.chat import first_token
 from benchmarks.report import Row, table
 from benchmarks.startup import help_cost, import_cost
+from benchmarks.turn import turn_cost
+from benchmarks.validate import validate_cost
 
 README = Path(__file__).parent.parent / "README.md"
 REGION = re.compile(r"(?<=<!-- benchmarks -->\n).*(?=<!-- /benchmarks -->)", re.DOTALL)
