@@ -34,7 +34,7 @@ def imported() -> Iterator[str]:
             if isinstance(node, ast.Import):
                 found = [alias.name for alias in node.names]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
-                found = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+                found = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found = [f"{node.module}.{alias.name}" for alias in node.names]
             for name in found:
