@@ -53,9 +53,10 @@ def _report(error: Exception, args: Sequence[str]) -> int:
     if isinstance(error, SyndicateError):
         show_error(error)
         return PROBLEMS
-    again = shlex.join(["syndicate", "--debug", *args])
     what = one_line(f"{type(error).__name__}: {error}", 200)
-    show_line(f"error: {what}; this is a bug in syndicate, see where with: {one_line(again, 200)}")
+    again = one_line(shlex.join(["syndicate", "--debug", *args]), 200)
+    hint = "" if "--debug" in args else f", see where with: {again}"
+    show_line(f"error: {what}; this is a bug in syndicate{hint}")
     return PROBLEMS
 
 

@@ -23,9 +23,9 @@ def wake(opening: Opening) -> None:
     from syndicate.models.weights import find
 
     if find(model, opening.settings) is None:
-        from syndicate.cli.pulling import pull_shown
+        from syndicate.cli.pulling import pull_weights
 
-        pull_shown(model, opening.settings)
+        pull_weights(model, opening.settings)
     start_early(model, opening.settings)
 
 

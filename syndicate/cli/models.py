@@ -43,22 +43,25 @@ def list_providers(as_json: bool) -> None:
 
 @command.command("pull")
 @click.argument("model_id", metavar="[ID]", default="local/smollm2")
-def pull_weights(model_id: str) -> None:
-    """Pull the weights of an embedded model, and say where they are.
+def pull_model(model_id: str) -> None:
+    """Pull an embedded model's weights, or have Ollama pull a model.
 
-    ID is local/smollm2 (the default) or local/ORGANISATION/REPOSITORY[:FILE]. A pull that was broken off goes on where
-    it stopped.
+    ID is local/smollm2 (the default), local/ORGANISATION/REPOSITORY[:FILE] or ollama/MODEL. A pull that was broken off
+    goes on where it stopped.
     """
-    from syndicate.cli.pulling import pull_shown
+    from syndicate.cli.pulling import pull_by_daemon, pull_weights
+    from syndicate.cli.visible import one_line
     from syndicate.errors import UsageError
     from syndicate.settings import Settings
 
-    if not model_id.startswith("local/"):
-        raise UsageError(
-            f"{model_id!r} is not an embedded model",
-            remediation="name one as local/smollm2 or local/organisation/repository",
-        )
-    click.echo(str(pull_shown(model_id, Settings.read())))
+    match model_id.partition("/")[0]:
+        case "local":
+            click.echo(str(pull_weights(model_id, Settings.read())))
+        case "ollama":
+            pull_by_daemon(model_id, Settings.read())
+            click.echo(f"pulled {one_line(model_id)}")
+        case _:
+            raise UsageError(f"{model_id!r} is not pulled", remediation="only local/… and ollama/… models are")
 
 
 def _row(provider: Provider, settings: Settings) -> dict[str, Any]:
@@ -66,12 +69,14 @@ def _row(provider: Provider, settings: Settings) -> dict[str, Any]:
 
 
 def _needs(provider: Provider, settings: Settings) -> str | None:
-    """What is missing before models of this provider can be asked, as far as this machine alone can tell."""
-    from syndicate.models.registry import static_availability
+    """What is missing before models of this provider can be asked; None also when one need only be pulled."""
+    import asyncio
+
+    from syndicate.models.registry import availability
 
     sample = "local/smollm2" if provider.id == "local" else provider.prefixes.split(",")[0].replace("*", "x")
-    missing = static_availability(sample, settings)
-    if missing is None:
+    missing = asyncio.run(availability(sample, settings))
+    if missing is None or sample in missing.remediation:
         return None
     if missing.code == "not-in-this-version":
         return "not in this version"

@@ -16,12 +16,22 @@ _WIDTH = 24
 _MEGABYTE = 1_000_000
 
 
-def pull_shown(model_id: str, settings: Settings) -> Path:
+def pull_weights(model_id: str, settings: Settings) -> Path:
     """Pull the weights of an embedded model with a progress bar. Raises `ModelUnavailableError`."""
     from syndicate.models.weights import pull
 
     with PullBar(f"pulling {model_id}") as bar:
         return pull(model_id, settings, bar)
+
+
+def pull_by_daemon(model_id: str, settings: Settings) -> None:
+    """Have the Ollama daemon pull a model, with a progress bar. Raises `RunError`."""
+    import asyncio
+
+    from syndicate.models.ollama_daemon import pull
+
+    with PullBar(f"pulling {model_id}") as bar:
+        asyncio.run(pull(model_id, settings, bar))
 
 
 class PullBar:

@@ -30,7 +30,7 @@ def ask(process: Any, text: str) -> None:
 
 def leave(process: Any) -> None:
     process.expect(PROMPT)
-    process.sendeof()
+    process.send("\x04")
     process.expect(pexpect.EOF)
     process.close()
     assert process.exitstatus == 0

@@ -124,10 +124,19 @@ def test_models_list_says_what_is_missing_and_shows_no_key(shell: Any) -> None:
     assert "GOOGLE_GENAI_API_KEY" in next(row["needs"] for row in without if row["provider"] == "gemini")
 
 
-def test_models_pull_refuses_what_is_not_embedded(shell: Any) -> None:
+def test_models_pull_says_what_cannot_be_pulled(shell: Any) -> None:
     done = shell.run("models", "pull", "gemini-3.7-flash")
-    assert done.returncode == 1
-    assert "not an embedded model" in done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "'gemini-3.7-flash' is not pulled" in done.stderr
+    done = shell.run("models", "pull", "local/no-such-file.gguf")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_models_pull_without_a_daemon_is_one_line(shell: Any) -> None:
+    pytest.importorskip("ollama", reason="the 'ollama' extra is not installed")
+    done = shell.run("models", "pull", "ollama/qwen3:8b")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "127.0.0.1:9" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["graph", "show", "validate"])
