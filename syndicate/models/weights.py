@@ -150,6 +150,8 @@ def _from_hub(reference: Reference, folder: Path, progress: Progress | None) -> 
     if importlib.util.find_spec("huggingface_hub") is None:
         raise MissingExtraError("local", "an embedded model")
     hub: Any = importlib.import_module("huggingface_hub")  # its types are incomplete
+    for submodule in ("constants", "utils"):  # attributes of the package only once they have been imported
+        importlib.import_module(f"huggingface_hub.{submodule}")
     if hub.constants.HF_HUB_OFFLINE:
         raise DownloadError("the Hugging Face Hub is switched off by HF_HUB_OFFLINE")
     try:
