@@ -21,13 +21,14 @@ def parse_binding(text: str) -> tuple[str, Scalar]:
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text!r} binds nothing", remediation="write --bind name=value")
-    check_bindings({name: value})
-    if not value:
-        return name, ""
-    return name, _quoted(value) if value.startswith(_QUOTES) else _plain(value)
+    bound = _quoted(value) if value.startswith(_QUOTES) else _plain(value)
+    check_bindings({name: bound})
+    return name, bound
 
 
 def _plain(value: str) -> Scalar:
+    if not value:
+        return ""
     tag = scalars.resolve(value)
     try:
         return scalars.read_scalar(scalars.STR if tag == scalars.MERGE else tag, value)
@@ -41,9 +42,7 @@ def _quoted(value: str) -> str:
         node = CSafeLoader(value).get_single_node()
     except YAMLError:
         return value
-    if isinstance(node, ScalarNode) and "\x00" not in node.value:
-        return node.value
-    return value
+    return node.value if isinstance(node, ScalarNode) else value
 
 
 def check_bindings(bindings: Mapping[str, object]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from syndicate.config.shipped import shipped_agents
-from syndicate.config.suggestions import did_you_mean
+from syndicate.config.suggestions import closest, did_you_mean
 from syndicate.config.text import display
 from syndicate.errors import UsageError
 from syndicate.settings import Settings
@@ -62,8 +63,8 @@ def find(name_or_path: str | Path, settings: Settings) -> Path:
     written = str(name_or_path)
     if not written.strip() or "\x00" in written:
         raise UsageError("a syndicate's name is empty", remediation="name one, or give the path of a file")
-    path = Path(written).expanduser() if written.startswith("~") else Path(written)
-    bare = len(path.parts) == 1 and not written.endswith(("/", "\\")) and written not in (".", "..")
+    path = Path(os.path.expanduser(written))
+    bare = not {"/", os.sep} & set(written) and written not in (".", "..")
     if not bare or (path.suffix in SUFFIXES and _exists(path)):
         return _existing(path)
     name = path.name if path.suffix in SUFFIXES else f"{path.name}.yaml"
@@ -80,7 +81,7 @@ def _existing(path: Path) -> Path:
     for candidate in (path, path.with_name(f"{path.name}.yaml")) if path.name else (path,):
         if _exists(candidate):
             return candidate
-    near = did_you_mean(path.name, (other.name for other in _files(path.parent)))
+    near = _near_file(path.name, (other.name for other in _files(path.parent)))
     raise UsageError(f"{display(path)} does not exist{near}", code="missing-file", remediation=_look(near))
 
 
@@ -102,7 +103,7 @@ def _exists(path: Path) -> bool:
     except PermissionError:
         return True
     except (OSError, ValueError):
-        return path.is_symlink() if "\x00" not in str(path) else False
+        return os.path.lexists(path)
     return True
 
 
@@ -126,7 +127,7 @@ class Jail:
         """The jail of a syndicate that was opened as `root_file`."""
         folders = tuple(folder for folder, _ in search_folders(settings))
         roots = (root_file.parent, settings.syndicate_agents_dir, shipped_agents())
-        return cls(tuple(dict.fromkeys(root.resolve() for root in roots)), folders)
+        return cls(tuple(dict.fromkeys(real for root in roots if (real := _real(root)))), folders)
 
     def resolve(self, written: str, beside: Path, suffixes: tuple[str, ...] = ("",)) -> Path:
         """The real path of a reference: beside the file that names it, else in the agents folders.
@@ -161,7 +162,15 @@ class Jail:
         folder = _real(beside / path.parent)
         if folder is None or not any(folder.is_relative_to(root) for root in self.roots):
             return ""
-        return did_you_mean(path.name, _names(folder))
+        return _near_file(path.name, _names(folder))
+
+
+def _near_file(name: str, others: Iterable[str]) -> str:
+    """A suggestion among files of the same kind: an ending they share does not make two names alike."""
+    suffix = Path(name).suffix
+    stems = {Path(other).stem: other for other in others if not suffix or Path(other).suffix == suffix}
+    word = closest(Path(name).stem, stems)
+    return f"; did you mean {stems[word]!r}?" if word is not None else ""
 
 
 def _names(folder: Path) -> Iterable[str]:

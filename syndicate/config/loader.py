@@ -165,10 +165,11 @@ class _Loading:
             if source is None:
                 continue
             self._count(source)
-            agent["instruction"], problems = bind_file(source, values)
-            self._problems.extend(problems)
             if not source.text.strip():
                 file.report.add(place, f"{written!r} is empty; write the instruction into it", "empty-file")
+                continue
+            agent["instruction"], problems = bind_file(source, values)
+            self._problems.extend(problems)
 
     def _resolve(self, file: _Opened, written: str, suffixes: tuple[str, ...], place: Location) -> Path | None:
         try:

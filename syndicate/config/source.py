@@ -16,7 +16,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from syndicate.config import scalars
 from syndicate.config.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS
-from syndicate.config.syntax import syntax_message
+from syndicate.config.syntax import TOO_DEEP, syntax_message
 from syndicate.config.text import SourceText
 from syndicate.errors import Location, Problem, Severity
 
@@ -154,7 +154,8 @@ class Document:
             self._report_mark(error.problem_mark, str(error.problem), "too-large")
         except MarkedYAMLError as error:
             place, message = syntax_message(error, self.source)
-            self.problems.append(self.problem(place, message, "syntax"))
+            code = "too-large" if error.problem == TOO_DEEP else "syntax"
+            self.problems.append(self.problem(place, message, code))
         return None
 
     def _with_stand_ins(self, text: str) -> str:

@@ -7,21 +7,24 @@ import re
 from yaml import MarkedYAMLError
 from yaml.error import Mark
 
+from syndicate.config.limits import MAX_DEPTH
 from syndicate.config.text import SourceText
 from syndicate.errors import Location
 
 _UNQUOTED_VARIABLE = re.compile(r"(?:^|[\s:\[,-])(\{\{\s*\w+\s*\}\})")
+TOO_DEEP = "exceeded maximum nesting depth"
+"""libyaml's own limit, reached before ours when brackets are opened without anything between them."""
 _QUOTE = "put the text in quotes"
 _MESSAGES = {
     "mapping values are not allowed in this context": f"':' is not allowed here; {_QUOTE}, or correct the indentation",
     "did not find expected key": f"a key is expected here; correct the indentation, or {_QUOTE}",
     "did not find expected '-' indicator": "a '- ' is expected here; correct the indentation",
-    "did not find expected node content": "a value is expected here",
+    "did not find expected node content": "a value, or a closing bracket, is expected here",
     "found unknown escape character": "unknown escape in double quotes; double the backslash, or use single quotes",
     "found invalid Unicode character escape code": "this escape names no character; correct it",
     "block sequence entries are not allowed in this context": f"'-' is not allowed here; {_QUOTE}, or indent the list",
     "but found another document": "a second document begins here; keep one in a file",
-    "exceeded maximum nesting depth": "nested too deep",
+    TOO_DEEP: f"nested deeper than {MAX_DEPTH} levels",
     "found incompatible YAML document": "only YAML 1.1 and 1.2 are read; remove the %YAML line",
 }
 _AT_CONTEXT = {
@@ -65,7 +68,11 @@ def _bad_start(char: str) -> str:
 
 
 def _place(mark: Mark | None, source: SourceText) -> Location:
-    return Location(source.file, mark.line + 1, mark.column + 1) if mark else Location(source.file, 1, 1)
+    """A mark's place; what is missing at the end of the text is shown behind its last character."""
+    end = source.at(len(source.text.rstrip()))
+    if mark is None or (mark.line + 1, mark.column + 1) > (end.line, end.column):
+        return end
+    return Location(source.file, mark.line + 1, mark.column + 1)
 
 
 def _plain(error: MarkedYAMLError) -> str:
