@@ -63,7 +63,8 @@ class GeminiLlm(Gemini):
         begun = False
         last: LlmResponse | None = None
         try:
-            async with aclosing(super().generate_content_async(self._prepared(llm_request), stream)) as responses:
+            sent = super().generate_content_async(self._prepared(llm_request), stream)
+            async with aclosing(_in_a_task(sent)) as responses:
                 async for last in responses:
                     begun = True
                     if last.partial and last.content and last.content.parts:
@@ -92,7 +93,7 @@ class GeminiLlm(Gemini):
             config.response_json_schema = schema.schema
             config.response_mime_type = "application/json"
         contents = [content for item in request.contents if (content := _replayed(item)).parts]
-        return request.model_copy(update={"config": config, "contents": contents})
+        return request.model_copy(update={"model": self.model, "config": config, "contents": contents})
 
     def _schema_beside_tools(self) -> bool:
         """Gemini takes both together from its third generation on."""
@@ -123,6 +124,29 @@ class GeminiLlm(Gemini):
             code = "stream-cut" if begun else "connection"
             return failure(str(error) or type(error).__name__, model=self.model, code=code, secret=self._key)
         return failure(f"the answer cannot be read: {error}", model=self.model, code="malformed", secret=self._key)
+
+
+async def _in_a_task(responses: AsyncGenerator[LlmResponse, None]) -> AsyncGenerator[LlmResponse, None]:
+    """The same responses, read ahead by a task. google-genai keeps the connection open when its generator is closed
+    between two responses, but closes it when it is cancelled while it waits for the next one, which is where this
+    task always is."""
+    waiting: asyncio.Queue[LlmResponse | None] = asyncio.Queue()
+
+    async def read() -> None:
+        try:
+            async for response in responses:
+                waiting.put_nowait(response)
+        finally:
+            waiting.put_nowait(None)
+
+    task = asyncio.create_task(read())
+    try:
+        while (response := await waiting.get()) is not None:
+            yield response
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _replayed(content: types.Content) -> types.Content:
