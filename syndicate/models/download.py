@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that are there and those there will be, None when unknown; what it raises ends the download."""
 
-_CHUNK = 1 << 20
 _ATTEMPTS = 5
 
 
@@ -96,7 +95,7 @@ def _append(client: httpx.Client, url: str, part: Path, progress: Progress) -> b
         length = response.headers.get("content-length")
         total = have + int(length) if length else None
         with part.open("ab" if have else "wb") as file:
-            for chunk in response.iter_raw(_CHUNK):
+            for chunk in response.iter_raw():
                 file.write(chunk)
                 have += len(chunk)
                 progress(have, total)

