@@ -120,10 +120,12 @@ def _wrong_type(value: Any, wanted: str, written: str | None) -> str:
     variable = PLACEHOLDER.fullmatch(written or "")
     target = f"the value of {variable[1]!r}" if variable else "it"
     match wanted, value:
+        case "a list", str() if len(value) > _SHOWN or not value.isprintable():
+            return message
         case "text", bool() | int() | float():
             return f"{message}; put {target} in quotes"
         case "a list", str() | bool() | int() | float():
-            return f"{message}; write [{value if isinstance(value, str) and len(value) < _SHOWN else '…'}]"
+            return f"{message}; write [{value if isinstance(value, str) else shown(value)}]"
         case "true or false", str():
             return f"{message}; write {'true' if value.casefold() in _TRUE else 'false'}"
         case "a number" | "a whole number", str() if _is_number(value):
