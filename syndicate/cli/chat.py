@@ -115,11 +115,11 @@ def _message(words: tuple[str, ...], as_json: bool) -> str | None:
     said = " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
     if words and not said:
         raise click.UsageError("the message is empty", click.get_current_context())
-    piped = None if sys.stdin is None or sys.stdin.isatty() else _piped(patient=not said)
-    if piped is None and not said:
-        if as_json:
+    if sys.stdin is not None and sys.stdin.isatty():
+        if not said and as_json:
             raise click.UsageError("--json needs a message", click.get_current_context())
-        return None
+        return said or None
+    piped = _piped(patient=not said) if sys.stdin is not None else ""
     message = "\n\n".join(part for part in (said, piped) if part)
     if not message:
         raise click.UsageError("standard input holds no message", click.get_current_context())
@@ -128,7 +128,8 @@ def _message(words: tuple[str, ...], as_json: bool) -> str | None:
 
 def _piped(*, patient: bool) -> str:
     """Standard input to its end. Beside a message it must begin soon: a pipe that nobody writes to is let go."""
-    if not patient and not select.select([sys.stdin], [], [], _STDIN_PATIENCE)[0]:
+    selectable = sys.platform != "win32"
+    if not patient and selectable and not select.select([sys.stdin], [], [], _STDIN_PATIENCE)[0]:
         click.echo("nothing on standard input; going on without it", err=True)
         return ""
     try:

@@ -13,6 +13,10 @@ from typing import Any
 import pexpect
 import pytest
 
+from tests.weights import embedded_home
+
+__all__ = ["embedded_home"]
+
 LAUNCHER = Path(__file__).with_name("scripted_launcher.py")
 CLEAN = ("SYNDICATE_", "GOOGLE_", "GEMINI_", "ANTHROPIC_", "OPENAI_", "XAI_", "OLLAMA_", "NO_COLOR", "COLUMNS", "LINES")
 

@@ -2,7 +2,8 @@
 
     python scripted_launcher.py REPLIES.json ARGS…
 
-The file maps model ids to replies: texts, or objects with the fields of `syndicate.testing.Reply`.
+The file maps model ids to replies: texts, objects with the fields of `syndicate.testing.Reply`,
+`{"error": text}`, or `{"echo": "message"}` and `{"echo": "instruction"}` for what the model was sent.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def _reply(reply: Any) -> Any:
 
     if isinstance(reply, str):
         return reply
-    if "bug" in reply:
-        return KeyError(reply["bug"])
+    if "echo" in reply:
+        return _instruction if reply["echo"] == "instruction" else _message
     if "error" in reply:
         return Reply(
             deltas=reply.get("deltas", ()),
@@ -45,6 +46,14 @@ def _reply(reply: Any) -> Any:
         )
     calls = [ToolCall(call["name"], call["args"]) for call in reply.pop("calls", ())]
     return Reply(calls=calls, **reply)
+
+
+def _message(request: Any) -> str:
+    return request.contents[-1].parts[-1].text
+
+
+def _instruction(request: Any) -> str:
+    return str(request.config.system_instruction)
 
 
 register_provider(Provider("scripted", "scripted/*", re.compile(r"scripted/\S+"), adapter="__main__:Scripted"))

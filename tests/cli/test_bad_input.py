@@ -33,7 +33,7 @@ def bad(shell: Any) -> Any:
     return shell
 
 
-@pytest.mark.parametrize("verb", READING_VERBS)
+@pytest.mark.parametrize("verb", ["validate", "chat"])
 @pytest.mark.parametrize(
     "name", ["missing.yaml", "empty.yaml", "folder.yaml", "binary.yaml", "latin.yaml", "huge.yaml", "no-such-name", ""]
 )
@@ -41,6 +41,11 @@ def test_a_file_that_cannot_be_loaded_is_one_line(bad: Any, verb: str, name: str
     more = ["hello"] if verb == "chat" else []
     line = one_line_of(bad.run(verb, name, *more), 1)
     assert name in line
+
+
+@pytest.mark.parametrize("verb", READING_VERBS)
+def test_every_verb_that_reads_answers_so(bad: Any, verb: str) -> None:
+    assert "empty.yaml:1:1: " in one_line_of(bad.run(verb, "empty.yaml", *(["hi"] if verb == "chat" else [])), 1)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(shell: Any) -> None:

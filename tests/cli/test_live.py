@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +15,11 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def embedded(shell: Any) -> Any:
-    """Runs the command with the user's own data folder, where the weights are kept between runs."""
-    pytest.importorskip("xllamacpp", reason="the 'local' extra is not installed")
-    from syndicate.settings import Settings
-
-    home = str(Settings.read(env_file=None).home)
+def embedded(shell: Any, embedded_home: Path) -> Any:
+    """Runs the command with a data folder that has the weights."""
 
     def run(*args: str, **options: Any) -> Any:
-        return shell.run(*args, SYNDICATE_HOME=home, **options)
+        return shell.run(*args, SYNDICATE_HOME=str(embedded_home), **options)
 
     return run
 
@@ -35,3 +35,26 @@ def test_the_tutor_streams(embedded: Any) -> None:
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(event["type"] == "text" for event in events) > 1
     assert events[-1]["usage"]["output"] > 0
+
+
+def test_the_first_token_is_there_within_six_seconds(shell: Any, embedded_home: Path, tmp_path: Path) -> None:
+    """From the start of the process, with no server running and the weights there."""
+    home = tmp_path / "cold"
+    (home / "models").parent.mkdir()
+    (home / "models").symlink_to(embedded_home / "models")
+    env = shell.env(SYNDICATE_HOME=str(home), SYNDICATE_LOCAL_IDLE_SECONDS="2")
+    began = time.monotonic()
+    process = subprocess.Popen(
+        shell.command("chat", "tutor", "hi"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env
+    )
+    assert process.stdout is not None
+    assert process.stdout.read(1)
+    took = time.monotonic() - began
+    process.stdout.close()
+    process.wait()
+    assert took < 6 * patience(), f"{took:.1f} s"
+
+
+def patience() -> float:
+    """How much longer things may take while other tests keep the cores busy."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))

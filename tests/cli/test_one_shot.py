@@ -27,9 +27,28 @@ def test_a_message_can_come_on_standard_input(shell: Any) -> None:
 
 
 def test_words_are_the_message_and_standard_input_is_added_to_them(shell: Any) -> None:
-    done = shell.run("chat", "pair", "sum", "this", "up", "--json", stdin="a long text")
-    assert done.returncode == 0
-    assert shell.run("chat", "--syndicate", "pair", "hi").stdout == "hello from the lead\n"
+    shell.script([{"echo": "message"}])
+    assert shell.run("chat", "pair", "sum", "this up", stdin="a long text").stdout == "sum this up\n\na long text\n"
+    assert shell.run("chat", "--syndicate", "pair", "hi").stdout == "hi\n"
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(shell: Any) -> None:
+    process = subprocess.Popen(
+        shell.command("chat", "pair", "hi"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=shell.folder,
+        env=shell.env(),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.read() == b"hello from the lead\n"
+    assert b"going on without it" in process.stderr.read()
+    assert process.wait() == 0
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        pipe.close()
 
 
 def test_text_comes_as_it_is_made(shell: Any) -> None:
@@ -102,13 +121,13 @@ def test_escape_sequences_of_a_model_do_not_reach_the_output(shell: Any) -> None
 
 
 def test_variables_and_models_can_be_set(shell: Any) -> None:
-    shell.script(["lead"], ["someone else"])
-    done = shell.run("chat", "pair", "hi", "--model", "Lead=scripted/researcher", "--bind", "topic=7")
-    assert done.stdout == "someone else\n"
+    shell.script([{"echo": "instruction"}], ["someone else"])
+    assert "The topic is the sky." in shell.run("chat", "pair", "hi").stdout
+    assert "The topic is 7." in shell.run("chat", "pair", "hi", "--bind", "topic=7").stdout
+    assert shell.run("chat", "pair", "hi", "--model", "Lead=scripted/researcher").stdout == "someone else\n"
 
 
 def test_ctrl_c_ends_it_with_130_and_no_traceback(shell: Any) -> None:
-    shell.script([{"deltas": ["begun", "never"], "delay": 20}])
     shell.script([{"deltas": ["begun"] + ["more"] * 100, "delay": 0.2}])
     process = subprocess.Popen(
         shell.command("chat", "pair", "hi"),
