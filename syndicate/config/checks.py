@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from syndicate.config.source import KeyPath
 from syndicate.errors import Severity
-
-SchemaPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ def _no_feature(_key: str, _value: Any) -> Finding | None:
     return None
 
 
-def _no_schema_findings(_schema: Mapping[str, Any]) -> Iterable[tuple[SchemaPath, Finding]]:
+def _no_schema_findings(_schema: Mapping[str, Any]) -> Iterable[tuple[KeyPath, Finding]]:
     return ()
 
 
@@ -44,5 +43,5 @@ class Checks:
     model: Callable[[str], Finding | None] = _nothing
     tool: Callable[[str], Finding | None] = _nothing
     guard: Callable[[str], Finding | None] = _nothing
-    output_schema: Callable[[Mapping[str, Any]], Iterable[tuple[SchemaPath, Finding]]] = _no_schema_findings
+    output_schema: Callable[[Mapping[str, Any]], Iterable[tuple[KeyPath, Finding]]] = _no_schema_findings
     feature: Callable[[str, Any], Finding | None] = _no_feature

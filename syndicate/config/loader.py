@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -84,7 +85,7 @@ class _Loading:
                 raise UsageError(f"{display(path)} {error.message}", code=error.code) from None
             self._problems.append(_unreadable(path, error))
             return None
-        return self._load(path, path.parent.resolve(), source, (path.resolve(),))
+        return self._load(Path(os.path.abspath(path)), path.parent.resolve(), source, (path.resolve(),))
 
     def sorted_problems(self, *, strict: bool) -> tuple[Problem, ...]:
         """All problems, by file in the order the files were reached, then by place; each once."""

@@ -13,8 +13,6 @@ from pydantic.alias_generators import to_camel
 Scalar = str | int | float | bool | None
 """What a variable can hold."""
 
-MEMORY_SYSTEMS = ("internal-only", "session-only", "long-term")
-
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
 Positive = Annotated[int, Field(gt=0)]

@@ -48,13 +48,13 @@ class SourceText:
     def _starts(self) -> list[int]:
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _LINE_END.split(self.text)
+
     def line(self, number: int) -> str:
         """Line `number` (from 1) without its end; empty beyond the last one."""
-        if not 0 < number <= len(self._starts):
-            return ""
-        start = self._starts[number - 1]
-        end = _LINE_END.search(self.text, start)
-        return self.text[start : end.start() if end else len(self.text)]
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
     def at(self, index: int) -> Location:
         """Place of the character at `index`."""

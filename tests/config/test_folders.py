@@ -91,6 +91,10 @@ def test_an_agents_folder_that_is_missing_or_a_file_lists_the_shipped_ones(write
     assert available(settings)
 
 
+def test_shipped_files_come_with_the_package():
+    assert (shipped_agents() / "syndicate.schema.json").is_file()
+
+
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text())
 def test_any_other_name_is_refused_in_one_line(settings: Settings, name: str):

@@ -1,5 +1,7 @@
 """One run finds every problem, in order; whatever the bytes, it ends in a syndicate or in errors of ours."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +72,22 @@ def test_what_was_loaded_knows_where_it_is_written(load_text: Load, agent: Text)
     assert loaded.locate("orchestrator", "generateContentConfig", "topP", key=True).line == 8
     assert loaded.locate("orchestrator", "description").line == 3
     assert loaded.locate().line == 1
+
+
+def test_a_path_is_absolute(load_text: Load, root: Text, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    load_text(root(""))
+    monkeypatch.chdir(tmp_path)
+    assert load("./test.yaml", settings=Settings.read(env_file=None)).path == tmp_path / "test.yaml"
+
+
+def test_loading_does_not_import_adk_or_a_provider():
+    code = (
+        "import sys; from syndicate.config import load; from syndicate.settings import Settings;"
+        "load('council', settings=Settings.read(env_file=None));"
+        "print([name for name in ('google.adk', 'google.genai', 'openai', 'ollama', 'rich') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
 
 
 def test_the_shipped_files_load_without_a_warning():

@@ -123,9 +123,8 @@ def test_a_name_that_is_no_variable_is_an_error_when_strict(problems_of: Problem
 
 
 def test_the_date_is_rendered_later(load_text: Load, agent: Text):
-    description = load_text(
-        agent("description: Today is {{current_date}}.\n"), strict=True
-    ).config.orchestrator.description
+    loaded = load_text(agent("description: Today is {{current_date}}.\n"), strict=True)
+    description = loaded.config.orchestrator.description or ""
     assert description == f"Today is {CURRENT_DATE_MARK}."
     assert render_date(description, "November 30, 2026") == "Today is November 30, 2026."
 
