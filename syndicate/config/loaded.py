@@ -15,7 +15,8 @@ from syndicate.errors import Location, Problem
 class LoadedSyndicate:
     """A file without errors. `references` are the files it nests, by index in `config.subagents`.
 
-    `path` is absolute. A file that is reached twice is the same object. `problems` are warnings; the root's hold those of all files.
+    `path` is absolute. A file that is reached twice is the same object. `problems` are warnings; the root's hold
+    those of all files.
     """
 
     path: Path
