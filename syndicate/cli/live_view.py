@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Literal
 
@@ -17,16 +18,16 @@ from syndicate.cli.views import show_failed
 from syndicate.cli.visible import VisibleStream, one_line, visible
 from syndicate.turn.events import Answer, Failed, Text, Thinking, ToolStarted, TurnEvent
 
-_REFRESHES = 10
+_PERIOD = 0.1
 _ANSWER_ROWS, _THINKING_ROWS = 40, 4
 
 Kind = Literal["nothing", "thinking", "note", "answer"]
 
 
 class LiveView:
-    """Shows one turn, from when it is made until `close`. Only its last rows are ever drawn over.
+    """Shows one turn, from when it is made, in a running event loop, until `close`.
 
-    Without `aside` nothing but the answer is printed.
+    Only its last rows are ever drawn over. Without `aside` nothing but the answer is printed.
     """
 
     def __init__(self, console: Console, notes: Notes, agent: str, *, aside: bool = True) -> None:
@@ -40,8 +41,9 @@ class LiveView:
         self._last: Kind = "nothing"
         self._since = time.monotonic()
         self._spinner = Spinner("dots", style="cyan")
-        self._live = Live(self, console=console, refresh_per_second=_REFRESHES, transient=True)
+        self._live = Live(self, console=console, auto_refresh=False, transient=True)
         self._live.start()
+        self._timer = asyncio.get_running_loop().call_soon(self._tick)
 
     def show(self, event: TurnEvent) -> None:
         match event:
@@ -58,8 +60,14 @@ class LiveView:
                 self._note(event)
 
     def close(self) -> None:
+        self._timer.cancel()
         self._settle()
         self._live.stop()
+
+    def _tick(self) -> None:
+        """Draw the open rows again; in the loop's own thread, since rich's and a print can overtake each other."""
+        self._live.refresh()
+        self._timer = asyncio.get_running_loop().call_later(_PERIOD, self._tick)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The rows that are still open, cropped to their end so that they fit the screen."""

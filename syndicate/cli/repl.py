@@ -87,7 +87,7 @@ class Repl:
         warnings = len(self.syndicate.warnings)
         if warnings:
             noun = "warning" if warnings == 1 else "warnings"
-            self.say(f"{warnings} {noun}: syndicate validate {one_line(self.syndicate.name)}", "dim yellow")
+            self.say(f"{warnings} {noun}: syndicate validate {one_line(self.opening.loaded.name)}", "dim yellow")
         self.say()
 
     async def _handle(self, text: str) -> None:

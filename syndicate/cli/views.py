@@ -71,8 +71,10 @@ class PlainView:
         note = self._notes.note(event)
         if note is None or self._aside is None:
             return
-        if self._open == "aside" or (self._open == "out" and self._out is self._aside):
+        if self._open == "aside":
             self._end_line()
+        elif self._open == "out":  # which may end on the same terminal
+            self._aside.write("\n")
         self._aside.write(f"{note}\n")
         self._aside.flush()
 
