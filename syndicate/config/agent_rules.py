@@ -29,9 +29,6 @@ def check_orchestrator(path: KeyPath, agent: Data, team: set[str], report: Repor
     """Every rule of the root agent. `team`: the ADK names it can call as tools."""
     if not (has(agent, "model") or has(agent, "models")):
         report.error(path, "'orchestrator' has no 'model'; add one, or a list of 'models'", "missing-field", key=True)
-    if not (has(agent, "instruction") or has(agent, "instruction_file")):
-        message = "'orchestrator' has no 'instruction'; add one, or an 'instruction_file'"
-        report.error(path, message, "missing-field", key=True)
     _check_agent(path, agent, team, report)
 
 

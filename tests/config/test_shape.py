@@ -243,7 +243,6 @@ def test_what_is_required_and_missing(problems_of: Problems):
     ]
     assert problems_of("syndicate_name: x\norchestrator:\n  description: y\n") == [
         "2:1: 'orchestrator' has no 'model'; add one, or a list of 'models'",
-        "2:1: 'orchestrator' has no 'instruction'; add one, or an 'instruction_file'",
         "2:1: 'orchestrator' has no 'name'; add it",
     ]
 
@@ -277,3 +276,8 @@ def test_configuration_is_frozen(load_text: Load, root: Text):
 def test_a_long_value_is_cut_in_a_message(problems_of: Problems, root: Text):
     (problem,) = problems_of(root(f"memory_system: {'x' * 5000}\n"))
     assert len(problem) < 300
+
+
+def test_an_orchestrator_may_have_no_instruction(load_text: LoadText):
+    text = "syndicate_name: x\norchestrator: {name: A, model: local/smollm2}\n"
+    assert load_text(text, strict=True).config.orchestrator.instruction is None

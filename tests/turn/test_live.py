@@ -59,12 +59,15 @@ async def test_the_embedded_model_obeys_an_output_schema(write: Write, embedded:
     assert result.usage.calls == 1
 
 
-async def test_a_long_chat_with_the_embedded_model_does_not_break(write: Write, embedded: Settings):
-    async with Syndicate.open(write("tutor.yaml", TUTOR), settings=embedded) as s:
-        for number in range(4):
-            message = f"Remember item {number}. " + "The quick brown fox jumps over the lazy dog. " * 90
+async def test_a_chat_longer_than_the_models_window_goes_on(write: Write, embedded_home: Path):
+    small = {"syndicate_home": embedded_home, "syndicate_local_context": 1024, "syndicate_local_idle_seconds": 20}
+    settings = Settings.read(small, env_file=None)
+    text = TUTOR.replace("120", "30")
+    async with Syndicate.open(write("tutor.yaml", text), settings=settings) as s:
+        for number in range(3):
+            message = f"Remember item {number}. " + "The quick brown fox jumps over the lazy dog. " * 30
             assert (await s.run(message)).answer
-        assert (await s.run("日本語のとても長い文章です。" * 150)).answer
+        assert (await s.run("日本語のとても長い文章です。" * 30)).answer
 
 
 async def test_an_orchestrator_delegates_to_a_subagent_through_a_real_tool_call(
