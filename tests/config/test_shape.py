@@ -278,6 +278,6 @@ def test_a_long_value_is_cut_in_a_message(problems_of: Problems, root: Text):
     assert len(problem) < 300
 
 
-def test_an_orchestrator_may_have_no_instruction(load_text: LoadText):
+def test_an_orchestrator_may_have_no_instruction(load_text: Load):
     text = "syndicate_name: x\norchestrator: {name: A, model: local/smollm2}\n"
     assert load_text(text, strict=True).config.orchestrator.instruction is None
