@@ -131,6 +131,7 @@ if __name__ == "__main__":
     except SystemExit:
         code = 0
     except Exception as error:
+        time.sleep(0.1)  # the engine writes its log, which says more, from a thread of its own
         print(f"0 E {error}", file=sys.stderr)
     finally:
         sys.stderr.flush()
