@@ -20,9 +20,10 @@ chat:
 	@scripts/install local
 	@.venv/bin/syndicate chat $(NAME)
 
+# llama.cpp's threads spin while they wait for each other: where tests run side by side, one each is the fastest.
 test:
 	@scripts/install dev
-	@$(PY) -m pytest -n auto $(TESTS)
+	@SYNDICATE_LOCAL_THREADS=1 $(PY) -m pytest -n auto $(TESTS)
 
 lint:
 	@scripts/install dev
