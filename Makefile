@@ -20,10 +20,9 @@ chat:
 	@scripts/install local
 	@.venv/bin/syndicate chat $(NAME)
 
-# llama.cpp's threads spin while they wait for each other: where tests run side by side, one each is the fastest.
 test:
 	@scripts/install dev
-	@SYNDICATE_LOCAL_THREADS=1 $(PY) -m pytest -n auto $(TESTS)
+	@$(PY) -m pytest -n auto $(TESTS)
 
 lint:
 	@scripts/install dev

@@ -26,7 +26,6 @@ def run(clone: Path, *command: str, said: str = "") -> subprocess.CompletedProce
     environment["OLLAMA_BASE_URL"] = "http://127.0.0.1:9"  # nobody listens: the embedded model is to answer
     environment["SYNDICATE_HOME"] = str(clone.parent / "data")  # with no weights yet
     environment["SYNDICATE_LOCAL_IDLE_SECONDS"] = "60"
-    environment["SYNDICATE_LOCAL_THREADS"] = "1"
     return subprocess.run(
         command, cwd=clone, env=environment, input=said, capture_output=True, text=True, timeout=1100, check=False
     )
