@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import importlib.util
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 from weakref import WeakSet
 
-import httpx
-import httpx2
 from google.adk.models import Gemini
 from google.adk.models._capabilities import LlmCapabilities
 from google.adk.models.llm_request import LlmRequest
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from syndicate.settings import Settings
 
 _TIMEOUT_MILLISECONDS = 600_000
-# google-genai lets errors of its transport through; which of the two libraries that is depends on what is installed.
-_TRANSPORT_ERRORS = (httpx.HTTPError, httpx2.HTTPError)
-_TIMEOUTS = (httpx.TimeoutException, httpx2.TimeoutException)
+# google-genai lets errors of its transport through; which library that is depends on what is installed.
+_TRANSPORTS: list[Any] = [
+    importlib.import_module(name) for name in ("httpx", "httpx2") if importlib.util.find_spec(name)
+]
+_TRANSPORT_ERRORS: tuple[type[Exception], ...] = tuple(transport.HTTPError for transport in _TRANSPORTS)
+_TIMEOUTS: tuple[type[Exception], ...] = tuple(transport.TimeoutException for transport in _TRANSPORTS)
 
 
 class GeminiLlm(Gemini):

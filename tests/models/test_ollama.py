@@ -154,8 +154,8 @@ async def test_the_conversation_as_ollama_messages(model: OllamaLlm, stand_in: S
 
 async def test_a_schema_is_the_format_but_beside_tools_it_is_put_in_words(model: OllamaLlm, stand_in: StandIn) -> None:
     stand_in.on(CHAT, Answer.lines(frame("{}"), done()))
-    for config in ({}, {"tools": [WEATHER]}):
-        await ask(model, request_of(response_schema=SCHEMA, **config))
+    await ask(model, request_of(response_schema=SCHEMA))
+    await ask(model, request_of(response_schema=SCHEMA, tools=[WEATHER]))
     alone, beside = stand_in.bodies(CHAT)
     assert alone["format"] == SCHEMA
     assert "format" not in beside

@@ -55,8 +55,8 @@ def test_text_is_not_held_back_longer_than_needed() -> None:
     assert list(tags.feed("llo")) == [("text", "llo")]
 
 
-def reply(*texts: str, finish: str = "stop", **options: bool) -> Reply:
-    made = Reply("some-model", **options)
+def reply(*texts: str, finish: str = "stop", hide_thoughts: bool = False) -> Reply:
+    made = Reply("some-model", hide_thoughts=hide_thoughts)
     for text in texts:
         made.add_text(text)
     made.finish = finish
