@@ -11,9 +11,10 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -67,16 +68,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+@pytest.fixture
+def embedded(request: pytest.FixtureRequest) -> Mapping[str, str]:
+    """Variables with which the embedded model answers at once. Nobody listens where Ollama would be."""
+    home: Path = request.getfixturevalue("embedded_home")
+    return {"SYNDICATE_HOME": str(home), "OLLAMA_BASE_URL": "http://127.0.0.1:9"}
+
+
+def run(folder: Path, *command: str | Path, variables: Mapping[str, str] | None = None) -> CompletedProcess[str]:
+    ours = ("PYTEST_", "SYNDICATE_", "GOOGLE_", "GEMINI_", "OLLAMA_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment,
+        env=environment | dict(variables or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=170,
+        timeout=500,
         check=False,
     )
 
@@ -91,12 +100,14 @@ def test_yaml_is_valid(block: Block, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", params(*(block for block in ALL if block.kind == "python")))
-def test_python_runs(block: Block, folder: Path) -> None:
+@pytest.mark.timeout(600)
+def test_python_runs(block: Block, folder: Path, request: pytest.FixtureRequest) -> None:
     if block.file:
         command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", block.file]
     else:
         command = ["-W", "error::RuntimeWarning", "-c", block.text]
-    ran = run(folder, sys.executable, *command)
+    variables = request.getfixturevalue("embedded") if block.live else None
+    ran = run(folder, sys.executable, *command, variables=variables)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -117,14 +128,17 @@ def test_command_lines_can_be_typed(block: Block) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("name", "message", "pattern"),
     [
         ("haiku", "a bicycle", r"\w+"),
-        ("grader", "The package came late and was torn.", r'"mood":\s*"(un)?happy|neutral"'),
+        ("grader", "The package came late and was torn.", r'^\{\s*"mood":\s*"(happy|unhappy|neutral)"\s*\}\s*$'),
     ],
 )
-def test_the_files_of_the_first_pages_answer(name: str, message: str, pattern: str, folder: Path) -> None:
-    ran = run(folder, sys.executable, "-m", "syndicate", "chat", name, message)
+def test_the_files_of_the_first_pages_answer(
+    name: str, message: str, pattern: str, folder: Path, embedded: Mapping[str, str]
+) -> None:
+    ran = run(folder, sys.executable, "-m", "syndicate", "chat", name, message, variables=embedded)
     assert ran.returncode == 0, ran.stderr
     assert re.search(pattern, ran.stdout)
