@@ -122,9 +122,10 @@ def test_command_lines_can_be_typed(block: Block) -> None:
             if words[:1] == ["make"]:
                 assert words[1] in targets
             elif words[:1] == ["syndicate"]:
-                command = group.get_command(group.make_context("syndicate", [], resilient_parsing=True), words[1])
+                whole = group.make_context("syndicate", [], resilient_parsing=True)
+                command = group.get_command(whole, words[1])
                 assert command is not None, line
-                command.make_context(words[1], words[2:])
+                command.make_context(words[1], words[2:], parent=whole)
 
 
 @pytest.mark.live

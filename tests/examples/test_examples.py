@@ -88,9 +88,10 @@ def test_its_commands_can_be_typed(path: Path) -> None:
     assert commands
     for line in commands:
         _, verb, *args = shlex.split(re.split(r"\. | says | asks | writes ", line)[0])
-        command = group.get_command(group.make_context("syndicate", [], resilient_parsing=True), verb)
+        whole = group.make_context("syndicate", [], resilient_parsing=True)
+        command = group.get_command(whole, verb)
         assert command is not None
-        context = command.make_context(verb, args)
+        context = command.make_context(verb, args, parent=whole)
         assert path.stem in str(context.params.values())
 
 

@@ -26,9 +26,7 @@ FORBIDDEN = {
         )
     ),
     "an index of packages": "--(extra-)?" + "index-url",
-    "a path of one machine": r"(?<![\w.])/(work|root|opt|home/\w+|Users/\w+|tmp/(v0|brief))/".replace(
-        "opt", "opt/(pypi|wheels)"
-    ),
+    "a path of one machine": r"(?<![\w.])/(work|root|opt/(pypi|wheels)|tmp/(v0|brief))/",
     "a folder beside the repository": r"\.\./" + "shared",
 }
 
