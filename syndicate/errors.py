@@ -155,10 +155,11 @@ class ModelError(RunError):
     """A provider's refusal or failure.
 
     Codes: `auth`, `unknown-model`, `bad-request`, `context-too-long`, `rate-limited`, `overloaded`, `server-error`,
-    `connection`, `timeout`, `stream-cut`, `malformed`.
+    `connection`, `timeout`, `stream-cut`, `malformed`. `retry_after` is the pause in seconds the provider asks for.
     """
 
     default_code = "server-error"
+    retry_after: float | None = None
 
 
 class FeatureUnavailableError(RunError):

@@ -63,6 +63,10 @@ class Settings(BaseSettings):
     )
     ollama_api_key: Key = Field(None, description="Key of an Ollama server that asks for one.")
 
+    syndicate_model_attempts: int = Field(
+        3, ge=1, description="Attempts of a model call that fails before its answer begins, the first one counted."
+    )
+
     syndicate_agents_dir: Path = Field(Path("config/agents"), description="Folder of your syndicate files.")
     syndicate_default: str = Field("tutor", description="The syndicate that `syndicate chat` opens without a name.")
     syndicate_user_id: str = Field("local-user", description="The user that chat speaks for.")
@@ -72,7 +76,7 @@ class Settings(BaseSettings):
         300, gt=0, description="Seconds without a request after which an embedded model's server stops."
     )
     syndicate_local_threads: int = Field(
-        0, ge=0, description="Threads of an embedded model's server; 0 takes all cores."
+        0, ge=0, description="Threads of an embedded model's server; 0 takes all cores but one."
     )
     syndicate_local_context: int = Field(
         4096, ge=512, description="Tokens of context per slot of an embedded model's server."

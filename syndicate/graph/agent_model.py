@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,11 +19,15 @@ from syndicate.graph.agents import AgentInfo, FileLimit
 from syndicate.graph.history import drop_older_half, joined
 from syndicate.graph.schema_model import OutputModel
 from syndicate.graph.scope import CURRENT, LIMITS
-from syndicate.graph.selection import ModelPool
+from syndicate.graph.selection import REST_SECONDS, ModelPool
 from syndicate.models.capabilities import calls_tools
+from syndicate.models.retry import retrying
 
 if TYPE_CHECKING:
     from syndicate.graph.scope import TurnScope
+
+TAKEN_OVER = frozenset({"overloaded", "rate-limited", "server-error"})
+"""Codes of failures after which the next of an agent's `models` is asked."""
 
 _AGAIN = "Your reply was empty. Answer now."
 _REPAIR = "Your reply does not fit the required JSON Schema: {problems}. Reply again with the corrected JSON only."
@@ -42,6 +48,7 @@ class AgentModel(BaseLlm):
     _schema: type[OutputModel] | None = PrivateAttr(default=None)
     _blocked: RunError | None = PrivateAttr(default=None)
     _chosen: BaseLlm | None = PrivateAttr(default=None)
+    _reconsider: float = PrivateAttr(default=math.inf)
 
     def __init__(
         self,
@@ -74,8 +81,8 @@ class AgentModel(BaseLlm):
         """
         if self._blocked is not None:
             raise self._blocked
-        if self._chosen is None:
-            self._chosen = await self._pool.first_available(self._candidates, self._agent)
+        if self._chosen is None or time.monotonic() >= self._reconsider:
+            self._chosen, self._reconsider = await self._pool.first_available(self._candidates, self._agent), math.inf
             self._announce(self._chosen.model)
         return self._chosen
 
@@ -122,23 +129,56 @@ class AgentModel(BaseLlm):
                     scope.status(self._agent, "the conversation is too long for this model: older turns are left out")
 
     async def _call(self, request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
-        """One call of the model: counted, streamed to the turn, its usage added up, its errors given a place."""
+        """One reply of the first model that gives one; counted once, its usage added up, its errors given a place."""
         scope = CURRENT.get()
-        model = await self.resolve()
+        await self.resolve()
         if scope is not None:
             scope.count_call(self._agent, (*LIMITS.get(), self._limit))
+        while True:
+            model = await self.resolve()
+            begun = False
+            try:
+                async for response in self._attempts(model, request, stream or scope is not None):
+                    begun = True
+                    if scope is None or not response.partial:
+                        yield response
+                    else:
+                        self._show(scope, response)
+                return
+            except RunError as error:
+                if begun or not await self._take_over(model, error):
+                    raise self._placed(error, model.model) from None
+
+    async def _attempts(self, model: BaseLlm, request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
+        """The responses of one model, asked again when it fails before it has begun."""
+        scope = CURRENT.get()
         request.model = model.model
-        try:
-            async for response in model.generate_content_async(request, stream=stream or scope is not None):
-                if response.usage_metadata and not response.partial and scope:
-                    scope.add_usage(self._agent, model.model, response.usage_metadata)
-                if not (response.partial and scope):
-                    yield response
-                else:
-                    self._show(scope, response)
-        except RunError as error:
-            self._place(error, model.model)
-            raise
+
+        def attempt() -> AsyncGenerator[LlmResponse, None]:
+            return model.generate_content_async(request, stream=stream)
+
+        def waiting(error: ModelError, seconds: float) -> None:
+            if scope is not None:
+                scope.status(self._agent, f"{model.model}: {error.code}, asking again in {seconds:.1f} s")
+
+        async for response in retrying(attempt, self._pool.retries, waiting):
+            if scope is not None and not response.partial:
+                scope.add_usage(self._agent, model.model, response.usage_metadata)
+            yield response
+
+    async def _take_over(self, model: BaseLlm, error: RunError) -> bool:
+        """Whether another of the agent's models goes on for one that is overloaded or broken."""
+        if error.code == "connection":
+            self._chosen = None  # the next turn looks again for one that is available
+        if error.code not in TAKEN_OVER or len(self._candidates) < 2:
+            return False
+        deputy = await self._pool.deputy(self._candidates, self._agent, model)
+        if deputy is None:
+            return False
+        self._chosen, self._reconsider = deputy, time.monotonic() + REST_SECONDS
+        if scope := CURRENT.get():
+            scope.status(self._agent, f"{model.model}: {error.code}; {deputy.model} takes over")
+        return True
 
     def _show(self, scope: TurnScope, response: LlmResponse) -> None:
         """A delta, to the turn; text that a schema may still change is held back."""
@@ -148,12 +188,11 @@ class AgentModel(BaseLlm):
             elif part.text and self._schema is None:
                 scope.text(self._agent, part.text)
 
-    def _place(self, error: RunError, model_id: str) -> None:
+    def _placed(self, error: RunError, model_id: str) -> RunError:
         error.agent = error.agent or self._agent.name
         error.model = error.model or model_id
         error.location = error.location or self._agent.location
-        if error.code == "connection":
-            self._chosen = None  # the next turn looks again for one that is available
+        return error
 
     async def _checked(self, request: LlmRequest, reply: LlmResponse) -> LlmResponse:
         if not _has_substance(reply):

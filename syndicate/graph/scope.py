@@ -49,8 +49,10 @@ class TurnScope(Protocol):
         """One more model call. Raises `StepLimitError` when one of the limits does not allow it."""
         ...
 
-    def add_usage(self, agent: AgentInfo, model_id: str, usage: types.GenerateContentResponseUsageMetadata) -> None:
-        """Add what a model reported for one call."""
+    def add_usage(
+        self, agent: AgentInfo, model_id: str, usage: types.GenerateContentResponseUsageMetadata | None
+    ) -> None:
+        """Add what a model reported for one whole reply; None when it reported nothing."""
         ...
 
     def text(self, agent: AgentInfo, delta: str) -> None:

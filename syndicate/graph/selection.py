@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
 from syndicate.errors import ModelUnavailableError
 from syndicate.models import registry
+from syndicate.models.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from google.adk.models import BaseLlm
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from syndicate.models.registry import Unavailable
     from syndicate.settings import Settings
 
-Candidate = "str | BaseLlm"
+
+REST_SECONDS = 60.0
+"""How long a model that is overloaded or broken is passed over when another one can take its place."""
 
 
 class ModelPool:
@@ -24,7 +28,9 @@ class ModelPool:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.retries = RetryPolicy(attempts=settings.syndicate_model_attempts)
         self._adapters: dict[str, BaseLlm] = {}
+        self._resting: dict[str, float] = {}
 
     async def first_available(self, candidates: Sequence[str | BaseLlm], agent: AgentInfo) -> BaseLlm:
         """The first candidate that can be used now. Raises `ModelUnavailableError` with each one's reason."""
@@ -37,6 +43,19 @@ class ModelPool:
                 return self._adapter(candidate)
             missing.append((candidate, unavailable))
         raise _none_available(missing, agent)
+
+    async def deputy(self, candidates: Sequence[str | BaseLlm], agent: AgentInfo, failing: BaseLlm) -> BaseLlm | None:
+        """The model that takes over from one that fails, which all agents pass over for `REST_SECONDS`."""
+        self._resting[failing.model] = time.monotonic() + REST_SECONDS
+        fresh = [candidate for candidate in candidates if not self._rests(candidate)]
+        try:
+            return await self.first_available(fresh, agent) if fresh else None
+        except ModelUnavailableError:
+            return None
+
+    def _rests(self, candidate: str | BaseLlm) -> bool:
+        model_id = candidate if isinstance(candidate, str) else candidate.model
+        return self._resting.get(model_id, 0) > time.monotonic()
 
     def _adapter(self, model_id: str) -> BaseLlm:
         if model_id not in self._adapters:

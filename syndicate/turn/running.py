@@ -91,8 +91,10 @@ class RunningTurn:
     def count_call(self, agent: AgentInfo, limits: Sequence[FileLimit]) -> None:
         self._steps.count(agent, limits)
 
-    def add_usage(self, agent: AgentInfo, model_id: str, usage: types.GenerateContentResponseUsageMetadata) -> None:
-        self._usage.add(usage)
+    def add_usage(
+        self, agent: AgentInfo, model_id: str, usage: types.GenerateContentResponseUsageMetadata | None
+    ) -> None:
+        self._usage.add(model_id, usage)
 
     def text(self, agent: AgentInfo, delta: str) -> None:
         if not agent.is_root:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
 from google.genai import types
 
+from syndicate.models.prices import cost_usd
 from syndicate.turn.events import Usage
 
 
@@ -18,9 +20,14 @@ class UsageMeter:
         self._output: int | None = None
         self._thinking: int | None = None
         self._cached: int | None = None
+        self._cost: Decimal | None = Decimal(0)
 
-    def add(self, usage: types.GenerateContentResponseUsageMetadata) -> None:
-        """Add one call's report."""
+    def add(self, model_id: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
+        """Add one reply's report. From a reply without one, or without a price, on the cost is unknown."""
+        cost = cost_usd(model_id, usage) if usage else None
+        self._cost = None if self._cost is None or cost is None else self._cost + cost
+        if usage is None:
+            return
         self._input = _plus(self._input, usage.prompt_token_count)
         self._output = _plus(self._output, usage.candidates_token_count)
         self._thinking = _plus(self._thinking, usage.thoughts_token_count)
@@ -34,7 +41,7 @@ class UsageMeter:
             output=self._output,
             thinking=self._thinking,
             cached=self._cached,
-            cost_usd=None,
+            cost_usd=None if self._cost is None else float(self._cost),
             seconds=time.monotonic() - self._began,
         )
 

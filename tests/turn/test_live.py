@@ -87,7 +87,7 @@ async def test_an_orchestrator_delegates_to_a_subagent_through_a_real_tool_call(
           model: local/{tool_model}
           instruction: |
             You are the front desk of a shop. You know nothing about stock yourself.
-            For every question about stock call the Stock_Keeper tool with the question, then tell the customer what it said.
+            For every question about stock call Stock_Keeper with the question, then tell the customer what it said.
           generateContentConfig: {{temperature: 0, maxOutputTokens: 200, seed: 1}}
         subagents:
           - name: Stock Keeper

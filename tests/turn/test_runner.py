@@ -185,7 +185,7 @@ async def test_a_tool_the_model_made_up_is_an_error_it_reads(open_syndicate: Ope
 
 
 async def test_a_failing_subagent_is_an_error_the_orchestrator_reads(open_syndicate: Open):
-    broken = ModelError("the server is on fire", code="server-error")
+    broken = ModelError("the server is on fire", code="bad-request")
     model = ScriptedModel([delegate("Two"), broken, "Two is broken, but 4"])
     async with open_syndicate(TEAM, model) as s:
         events = await events_of(s)
@@ -209,7 +209,9 @@ async def test_a_failing_orchestrator_fails_the_turn_with_its_place(
 
 
 async def test_a_model_error_prints_no_traceback(open_syndicate: Open, caplog: pytest.LogCaptureFixture):
-    async with open_syndicate(TEAM, ScriptedModel([delegate("Two"), ModelError("x"), "ok", ModelError("y")])) as s:
+    async with open_syndicate(
+        TEAM, ScriptedModel([delegate("Two"), ModelError("x", code="auth"), "ok", ModelError("y", code="auth")])
+    ) as s:
         await s.run("first")
         with pytest.raises(ModelError):
             await s.run("second")
