@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
@@ -45,7 +45,12 @@ class Settings(BaseSettings):
     """What the environment and the `.env` of the working directory say. Build it with `Settings.read()`."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
     )
 
     google_genai_api_key: Key = Field(
@@ -57,6 +62,32 @@ class Settings(BaseSettings):
     openai_api_key: Key = Field(None, description="Key of OpenAI (`gpt-*`, `o3`, `chatgpt-*`).")
     xai_api_key: Key = Field(None, description="Key of xAI (`grok-*`).")
     google_gemini_base_url: Text = Field(None, description="Another address for the Gemini API.")
+    anthropic_base_url: Text = Field(None, description="Another address for the Anthropic API.")
+    openai_base_url: Text = Field(None, description="Another address for the OpenAI API.")
+    xai_base_url: Text = Field(None, description="Another address for the xAI API.")
+    model_gateway: Literal["openrouter", "vercel"] | None = Field(
+        None, description="Gateway for cloud models whose own key is not set: openrouter or vercel."
+    )
+    model_gateway_api_key: Key = Field(None, description="Key of the gateway.")
+    model_gateway_base_url: Text = Field(None, description="Another address for the gateway.")
+    model_gateway_model_map: Text = Field(
+        None, description="What the gateway calls models where it differs: `id=name` pairs, commas between them."
+    )
+    xai_web_search_allowed_domains: Text = Field(None, description="Grok's web search: only these domains (at most 5).")
+    xai_web_search_excluded_domains: Text = Field(
+        None, description="Grok's web search: not these domains (at most 5); the allowed ones go before."
+    )
+    xai_x_search_from_date: Text = Field(None, description="Grok's X search: posts since this day, YYYY-MM-DD.")
+    xai_x_search_to_date: Text = Field(None, description="Grok's X search: posts until this day, YYYY-MM-DD.")
+    xai_x_search_allowed_handles: Text = Field(None, description="Grok's X search: only these handles (at most 20).")
+    xai_x_search_excluded_handles: Text = Field(
+        None, description="Grok's X search: not these handles (at most 20); the allowed ones go before."
+    )
+    xai_collection_ids: Text = Field(None, description="Collections that Grok's collections search reads.")
+    xai_collections_max_results: int | None = Field(None, ge=1, description="Most results of a collections search.")
+    xai_reasoning_effort: Literal["low", "medium", "high"] | None = Field(
+        None, description="Reasoning effort of Grok models, whatever a file's thinkingLevel says."
+    )
     ollama_base_url: str = Field(
         "http://127.0.0.1:11434",
         description="Address of the Ollama daemon; one that ends in /v1 is spoken to in OpenAI's chat format.",
