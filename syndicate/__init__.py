@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         TurnStoppedError,
         UsageError,
     )
+    from syndicate.models.adk_registry import register_models
     from syndicate.settings import Settings
     from syndicate.tools.registry import register_tool
     from syndicate.turn.events import (
@@ -68,6 +69,7 @@ _HOME = {
         "errors",
     ),
     "Settings": "settings",
+    "register_models": "models.adk_registry",
     "register_tool": "tools.registry",
     **dict.fromkeys(
         (
@@ -127,6 +129,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "open_services",
+    "register_models",
     "register_tool",
     "run_sync",
     "run_turn",

@@ -41,7 +41,7 @@ class RetryPolicy:
 async def retrying(
     attempt: Callable[[], AsyncGenerator[LlmResponse, None]],
     policy: RetryPolicy,
-    waiting: Callable[[ModelError, float], None],
+    waiting: Callable[[ModelError, float], None] | None = None,
 ) -> AsyncGenerator[LlmResponse, None]:
     """The responses of the first attempt that succeeds. Raises the last `ModelError`.
 
@@ -60,6 +60,7 @@ async def retrying(
             pause = None if begun else policy.pause(number, error)
             if pause is None:
                 raise
-            waiting(error, pause)
+            if waiting is not None:
+                waiting(error, pause)
         await asyncio.sleep(pause)
         number += 1
