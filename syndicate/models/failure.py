@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from syndicate.errors import ModelError
@@ -41,18 +44,55 @@ _REMEDIES = {
 
 
 def failure(
-    message: str, *, model: str, status: int | None = None, code: str = "", remediation: str = "", secret: str = ""
+    message: str,
+    *,
+    model: str,
+    status: int | None = None,
+    code: str = "",
+    remediation: str = "",
+    secret: str = "",
+    retry_after: float | None = None,
 ) -> ModelError:
-    """The error for a refusal. `status` is that of HTTP; a `code` that is known goes first; `secret` is blotted out."""
+    """The error for a refusal. `status` is that of HTTP; a `code` that is known goes first; `secret` is blotted out.
+
+    `retry_after` is the pause in seconds that the provider asks for, as `retry_after_of` finds it.
+    """
     words = " ".join(message.replace(secret, "…").split() if secret else message.split())
     found = code or _code(words, status)
-    return ModelError(
+    error = ModelError(
         f"model {model!r}: {words or found}",
         code=found,
         remediation=remediation or _REMEDIES.get(found, ""),
         retryable=found in _RETRYABLE,
         model=model,
     )
+    error.retry_after = retry_after
+    return error
+
+
+def retry_after_of(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a response asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; else None."""
+    values = {name.lower(): value.strip() for name, value in headers.items()}
+    if (milliseconds := _number(values.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1000
+    asked = values.get("retry-after", "")
+    if (seconds := _number(asked)) is not None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(asked)
+        moment = date if date.tzinfo else date.replace(tzinfo=UTC)
+        return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    """A finite number, negative ones as 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return max(number, 0.0) if math.isfinite(number) else None
 
 
 def _code(words: str, status: int | None) -> str:

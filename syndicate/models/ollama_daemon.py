@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from syndicate.errors import ModelError, ModelUnavailableError
-from syndicate.models.failure import failure, words_of
+from syndicate.models.failure import failure, retry_after_of, words_of
 
 if TYPE_CHECKING:
     from syndicate.settings import Settings
@@ -125,7 +125,14 @@ class Daemon:
             remedy = f"run `syndicate models pull {model}`"
         elif "does not support tools" in words:
             remedy = "use a model that calls tools"
-        return failure(words, model=model, status=response.status_code, remediation=remedy, secret=self._key)
+        return failure(
+            words,
+            model=model,
+            status=response.status_code,
+            remediation=remedy,
+            secret=self._key,
+            retry_after=retry_after_of(response.headers),
+        )
 
 
 async def pull(model_id: str, settings: Settings, progress: Callable[[int, int | None], None] | None = None) -> None:

@@ -20,7 +20,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import PrivateAttr
 
 from syndicate.models import request as asked
-from syndicate.models.failure import failure, words_of
+from syndicate.models.failure import failure, retry_after_of, words_of
 from syndicate.models.reply import PartialCall, Reply, Usage
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ class OpenAICompatibleLlm(BaseLlm):
     def _failure(self, error: Exception, address: Address, *, begun: bool) -> ModelError:
         if isinstance(error, openai.APIStatusError):
             status, words = error.status_code, words_of(error.body or error.response.text, error.message)
-            return failure(words, model=self.model, status=status, secret=address.key)
+            pause = retry_after_of(error.response.headers)
+            return failure(words, model=self.model, status=status, secret=address.key, retry_after=pause)
         if isinstance(error, openai.APITimeoutError):
             return failure("no answer in time", model=self.model, code="timeout")
         if isinstance(error, openai.APIConnectionError):

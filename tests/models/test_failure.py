@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import time
+from email.utils import formatdate
 
-from syndicate.models.failure import failure, words_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syndicate.models.failure import failure, retry_after_of, words_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +65,37 @@ def test_a_key_that_a_provider_repeats_is_blotted_out() -> None:
 )
 def test_the_providers_own_words_are_found_in_any_body(body: object, words: str) -> None:
     assert words_of(body, "Bad Gateway") == words
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_the_pause_that_a_response_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after_of(headers) == seconds
+
+
+def test_a_date_to_come_is_seconds_from_now() -> None:
+    seconds = retry_after_of({"Retry-After": formatdate(time.time() + 30, usegmt=True)})
+    assert seconds is not None
+    assert 28 <= seconds <= 30
+
+
+@given(value=st.text() | st.builds("{} Oct {} {}:0 GMT".format, st.integers(), st.integers(), st.integers()))
+def test_any_value_is_read_without_an_exception(value: str) -> None:
+    assert (retry_after_of({"retry-after": value}) or 0) >= 0
+
+
+def test_an_error_carries_the_pause() -> None:
+    assert failure("slow down", model="m", status=429, retry_after=7).retry_after == 7
+    assert failure("slow down", model="m", status=429).retry_after is None
