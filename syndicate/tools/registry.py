@@ -23,11 +23,7 @@ ToolFactory = Callable[[], "Tool"]
 
 RESERVED = frozenset(
     {
-        "web_search",
         "web_extract",
-        "google_search",
-        "x_search",
-        "collections_search",
         "preload_memory",
         "load_memory",
         "generate_image",
@@ -51,7 +47,12 @@ RESERVED = frozenset(
 )
 """Names of tools that come with later versions; nobody may register them."""
 
-_SHIPPED: dict[str, str] = {}
+_SHIPPED: dict[str, str] = {
+    "web_search": "syndicate.tools.search:web_search",
+    "google_search": "syndicate.tools.search:google_search",
+    "x_search": "syndicate.tools.search:x_search",
+    "collections_search": "syndicate.tools.search:collections_search",
+}
 _registered: dict[str, str | ToolFactory] = {}
 
 
