@@ -11,13 +11,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from syndicate.settings import Settings
+
+if TYPE_CHECKING:
+    from syndicate.models.registry import Provider
 
 ROOT = Path(__file__).parent.parent
 REGION = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
@@ -167,6 +170,23 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
+def model_ids() -> str:
+    """Each provider's model ids, and what it takes to use them."""
+    from syndicate.models.registry import providers
+
+    def needs(provider: Provider) -> str:
+        if provider.adapter is None:
+            return "no adapter in this version"
+        extra = f"the `{provider.extra}` extra" if provider.extra else ""
+        return ", ".join(filter(None, (f"`{provider.key}`" if provider.key else "", extra))) or "no key"
+
+    rows = (
+        (", ".join(f"`{prefix}`" for prefix in provider.prefixes.split(", ")), provider.id, needs(provider))
+        for provider in providers()
+    )
+    return table(("id", "provider", "needs"), rows)
+
+
 def cli_help() -> str:
     """What `--help` prints, for `syndicate` and every verb."""
     from syndicate.cli.app import group
@@ -190,6 +210,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "settings": settings_table,
     "syndicate-keys": syndicate_keys,
     "cli-help": cli_help,
+    "model-ids": model_ids,
 }
 PAGES = ("docs/cli.md", "docs/settings.md", "docs/syndicate-yaml.md")
 

@@ -81,6 +81,14 @@ def test_the_keys_its_header_names_are_those_it_can_use(path: Path) -> None:
 
 
 @every_example
+def test_its_header_says_when_an_adapter_is_missing(path: Path) -> None:
+    agents = compile_syndicate(load(path, settings=SETTINGS), settings=SETTINGS).agents
+    asked = [[provider for model in info.models if (provider := provider_of(model))] for info in agents]
+    missing = any(all(provider.adapter is None for provider in choice) for choice in asked)
+    assert missing == ("this version" in header(path).lower())
+
+
+@every_example
 def test_its_commands_can_be_typed(path: Path) -> None:
     from syndicate.cli.app import group
 
