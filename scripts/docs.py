@@ -170,6 +170,21 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
+def not_in_this_version() -> str:
+    """The keys and the tool names that are known and cannot be run yet."""
+    from syndicate.graph.features import AGENT_KEYS, ROOT_KEYS, missing_feature, missing_tool
+    from syndicate.tools.registry import RESERVED
+
+    asked = {key: "long-term" if key == "memory_system" else True for key in (*ROOT_KEYS, *AGENT_KEYS)}
+    keys = [
+        f"`{key}: {value}`" if value is not True else f"`{key}`"
+        for key, value in asked.items()
+        if missing_feature(key, value)
+    ]
+    names = [f"`{name}`" for name in sorted(RESERVED) if missing_tool(name)]
+    return f"- keys: {', '.join(keys)}\n- tools: {', '.join(names)}"
+
+
 def model_ids() -> str:
     """Each provider's model ids, and what it takes to use them."""
     from syndicate.models.registry import providers
@@ -211,6 +226,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "syndicate-keys": syndicate_keys,
     "cli-help": cli_help,
     "model-ids": model_ids,
+    "not-in-this-version": not_in_this_version,
 }
 PAGES = ("docs/cli.md", "docs/settings.md", "docs/syndicate-yaml.md")
 
