@@ -133,7 +133,6 @@ def test_models_pull_says_what_cannot_be_pulled(shell: Any) -> None:
 
 
 def test_models_pull_without_a_daemon_is_one_line(shell: Any) -> None:
-    pytest.importorskip("ollama", reason="the 'ollama' extra is not installed")
     done = shell.run("models", "pull", "ollama/qwen3:8b")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "127.0.0.1:9" in done.stderr

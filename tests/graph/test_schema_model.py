@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -79,7 +80,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(value=JSON_VALUES)
-def test_reading_agrees_with_the_reference_validator(value: object):
+def test_reading_agrees_with_the_reference_validator(value: Any):
     _, problems = output_model(ROUTE).read(json.dumps(value))
     assert (not problems) == Draft202012Validator(normalised(ROUTE)).is_valid(value)
 

@@ -126,7 +126,8 @@ async def test_parallel_delegations_run_at_once_and_keep_apart(open_syndicate: O
     def by_request(request: Any) -> str:
         return f"did {request.contents[0].parts[0].text}"
 
-    model = Meeting([Reply(calls=calls), by_request, by_request, by_request, "done"])
+    replies = [Reply(calls=calls), by_request, by_request, by_request, "done"]
+    model = Meeting(replies)  # pyright: ignore[reportCallIssue] - it takes a model's fields for the signature
     async with open_syndicate(TEAM, model) as s:
         events = await events_of(s)
     assert of(events, Answer)[0].text == "done"

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from google.genai import types
 
@@ -5,7 +7,7 @@ from syndicate.models.prices import cost_usd, is_priced
 from syndicate.turn.usage import UsageMeter
 
 
-def tokens(prompt: int | None, output: int | None, **more: int) -> types.GenerateContentResponseUsageMetadata:
+def tokens(prompt: int | None, output: int | None, **more: Any) -> types.GenerateContentResponseUsageMetadata:
     return types.GenerateContentResponseUsageMetadata(prompt_token_count=prompt, candidates_token_count=output, **more)
 
 
