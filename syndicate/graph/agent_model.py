@@ -17,10 +17,10 @@ from typing_extensions import override
 from syndicate.errors import EmptyAnswerError, ModelError, OutputSchemaError, RunError
 from syndicate.graph.agents import AgentInfo, FileLimit
 from syndicate.graph.history import drop_older_half, joined
+from syndicate.graph.left_out import settings_left_out, tools_left_out
 from syndicate.graph.schema_model import OutputModel
 from syndicate.graph.scope import CURRENT, LIMITS
 from syndicate.graph.selection import REST_SECONDS, ModelPool
-from syndicate.models.capabilities import calls_tools
 from syndicate.models.retry import retrying
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class AgentModel(BaseLlm):
     _schema: type[OutputModel] | None = PrivateAttr(default=None)
     _blocked: RunError | None = PrivateAttr(default=None)
     _chosen: BaseLlm | None = PrivateAttr(default=None)
+    _said: set[str] = PrivateAttr(default_factory=set[str])
     _reconsider: float = PrivateAttr(default=math.inf)
 
     def __init__(
@@ -83,17 +84,26 @@ class AgentModel(BaseLlm):
             raise self._blocked
         if self._chosen is None or time.monotonic() >= self._reconsider:
             self._chosen, self._reconsider = await self._pool.first_available(self._candidates, self._agent), math.inf
-            self._announce(self._chosen.model)
+            self._announce(self._chosen)
         return self._chosen
 
-    def _announce(self, model_id: str) -> None:
+    def _announce(self, model: BaseLlm) -> None:
         scope = CURRENT.get()
         if scope is None:
             return
         if len(self._candidates) > 1:
-            scope.status(self._agent, f"answers with {model_id}")
-        if self._agent.tools and not calls_tools(model_id):
-            scope.status(self._agent, f"{model_id} cannot call tools: {', '.join(self._agent.tools)} left out")
+            scope.status(self._agent, f"answers with {model.model}")
+        self._say_tools_left_out(model)
+
+    def _say_tools_left_out(self, model: BaseLlm) -> None:
+        for line in tools_left_out(self._agent, model):
+            self._say_once(line)
+
+    def _say_once(self, line: str | None) -> None:
+        scope = CURRENT.get()
+        if scope is not None and line and line not in self._said:
+            self._said.add(line)
+            scope.status(self._agent, line)
 
     @override
     async def generate_content_async(
@@ -153,6 +163,7 @@ class AgentModel(BaseLlm):
         """The responses of one model, asked again when it fails before it has begun."""
         scope = CURRENT.get()
         request.model = model.model
+        self._say_once(settings_left_out(model, request))
 
         def attempt() -> AsyncGenerator[LlmResponse, None]:
             return model.generate_content_async(request, stream=stream)
@@ -178,6 +189,7 @@ class AgentModel(BaseLlm):
         self._chosen, self._reconsider = deputy, time.monotonic() + REST_SECONDS
         if scope := CURRENT.get():
             scope.status(self._agent, f"{model.model}: {error.code}; {deputy.model} takes over")
+        self._say_tools_left_out(deputy)
         return True
 
     def _show(self, scope: TurnScope, response: LlmResponse) -> None:
