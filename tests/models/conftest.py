@@ -19,9 +19,11 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from syndicate.settings import Settings
+from tests.models.aimock import aimock, aimock_server
+from tests.models.relay import Received
 from tests.weights import embedded_home, tool_model
 
-__all__ = ["embedded_home", "tool_model"]
+__all__ = ["aimock", "aimock_server", "embedded_home", "tool_model"]
 
 
 @dataclass
@@ -49,14 +51,6 @@ class Answer:
     def lines(cls, *values: Any, **options: Any) -> Answer:
         """JSON lines."""
         return cls([json.dumps(value) + "\n" for value in values], content_type="application/x-ndjson", **options)
-
-
-@dataclass
-class Received:
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: Any
 
 
 class StandIn:
