@@ -103,7 +103,7 @@ class OpenAICompatibleLlm(BaseLlm):
             "presence_penalty": config.presence_penalty,
             "frequency_penalty": config.frequency_penalty,
             "extra_body": {"top_k": int(config.top_k)} if config.top_k is not None else None,
-            "reasoning_effort": _effort(request),
+            "reasoning_effort": "none" if asked.thinking_off(request) else self.effort(request) or None,
         }
         body |= self._shape(request, body)
         return {key: value for key, value in body.items() if value is not None}
@@ -111,6 +111,14 @@ class OpenAICompatibleLlm(BaseLlm):
     def tools(self, request: LlmRequest) -> tuple[asked.Tool, ...]:
         """The tools to offer."""
         return asked.tools(request)
+
+    def effort(self, request: LlmRequest) -> str:
+        """How hard to think, in words that compatible servers know."""
+        return asked.thinking_level(request).replace("minimal", "low")
+
+    def dropped_settings(self, request: LlmRequest) -> tuple[str, ...]:
+        """The settings of a request that chat completions have no equivalent for, as files spell them."""
+        return asked.settings_given(request, "thinkingBudget", "safetySettings", "responseMimeType")
 
     def _shape(self, request: LlmRequest, body: Mapping[str, Any]) -> dict[str, Any]:
         """Tools and the form of the answer; a grammar excludes tools, so beside them the schema is put in words."""
@@ -132,7 +140,10 @@ class OpenAICompatibleLlm(BaseLlm):
         """Send the request and take the answer into `reply`; yields what is to be streamed."""
         completions = self._client(address).chat.completions
         if not stream:
-            read_completion(await completions.create(**body, stream=False), reply)
+            completion = await completions.create(**body, stream=False)
+            if refusal := (completion.model_extra or {}).get("error"):
+                raise self._refused(refusal, "refused", address)
+            read_completion(completion, reply)
             return
         async with await completions.create(**body, stream=True, stream_options={"include_usage": True}) as chunks:
             async for chunk in chunks:
@@ -167,8 +178,15 @@ class OpenAICompatibleLlm(BaseLlm):
             code = "stream-cut" if begun else "connection"
             return failure(f"{address.url}: {cause}", model=self.model, code=code, secret=address.key)
         if isinstance(error, openai.APIError):
-            return failure(words_of(error.body, error.message), model=self.model, secret=address.key)
+            return self._refused(error.body, error.message, address)
         return failure("the answer is not JSON", model=self.model, code="malformed")
+
+    def _refused(self, body: object, words: str, address: Address) -> ModelError:
+        """The error of an answer that began as a success; gateways put the status of the provider into its `code`."""
+        told = words_of(body, words)
+        code = cast("Mapping[str, object]", body).get("code") if isinstance(body, Mapping) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else None
+        return failure(told, model=self.model, status=status, secret=address.key)
 
 
 def chat_messages(request: LlmRequest) -> Iterable[dict[str, Any]]:
@@ -282,9 +300,3 @@ def _response_format(request: LlmRequest, schema: asked.OutputSchema | None) -> 
     if schema is not None:
         return {"type": "json_schema", "json_schema": {"name": schema.name, "schema": schema.schema}}
     return {"type": "json_object"} if asked.wants_json(request) else None
-
-
-def _effort(request: LlmRequest) -> str | None:
-    config = request.config.thinking_config
-    level = config.thinking_level if config else None
-    return level.value.lower() if level else None

@@ -158,6 +158,25 @@ def thinking_off(request: LlmRequest) -> bool:
     return config is not None and config.thinking_budget == 0
 
 
+def thinking_level(request: LlmRequest) -> str:
+    """How hard to think: `minimal`, `low`, `medium` or `high`; empty when nothing is said of it."""
+    config = request.config.thinking_config
+    level = config.thinking_level if config else None
+    return "" if level in (None, types.ThinkingLevel.THINKING_LEVEL_UNSPECIFIED) else level.value.lower()
+
+
+def settings_given(request: LlmRequest, *names: str) -> tuple[str, ...]:
+    """Those of these settings (as files spell them) that the request sets. `thinkingBudget` is one above 0."""
+    config = request.config
+    budget = config.thinking_config.thinking_budget if config.thinking_config else None
+    given = {
+        "thinkingBudget": (budget or 0) > 0,
+        "safetySettings": bool(config.safety_settings),
+        "responseMimeType": config.response_mime_type not in (None, "text/plain", "application/json"),
+    }
+    return tuple(name for name in names if given[name])
+
+
 def thoughts_hidden(request: LlmRequest) -> bool:
     """Whether thoughts must not be handed on (`includeThoughts: false`)."""
     config = request.config.thinking_config
