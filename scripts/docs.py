@@ -202,6 +202,21 @@ def model_ids() -> str:
     return table(("id", "provider", "needs"), rows)
 
 
+def capability_matrix() -> str:
+    """Feature × provider, and the notes below: the table of `doctor --matrix`."""
+    from syndicate.cli.marks import marks
+    from syndicate.cli.matrix import cell, numbered_notes
+    from syndicate.models.capabilities import FEATURES, MATRIX
+
+    notes, signs = numbered_notes(), marks("utf-8")
+    rows = (
+        (feature.replace("_", " "), *(cell(row[feature], notes, signs) for row in MATRIX.values()))
+        for feature in FEATURES
+    )
+    below = "".join(f"{number}. {note}\n" for note, number in notes.items())
+    return f"{table(('', *MATRIX), rows)}\n{below}"
+
+
 def cli_help() -> str:
     """What `--help` prints, for `syndicate` and every verb."""
     from syndicate.cli.app import group
@@ -226,9 +241,10 @@ REGIONS: dict[str, Callable[[], str]] = {
     "syndicate-keys": syndicate_keys,
     "cli-help": cli_help,
     "model-ids": model_ids,
+    "capabilities": capability_matrix,
     "not-in-this-version": not_in_this_version,
 }
-PAGES = ("docs/cli.md", "docs/settings.md", "docs/syndicate-yaml.md")
+PAGES = ("docs/cli.md", "docs/providers.md", "docs/settings.md", "docs/syndicate-yaml.md")
 
 
 def regenerate(text: str) -> str:

@@ -17,8 +17,9 @@ VERBS = {
     "graph": "Draw who delegates to whom.",
     "show": "Describe one syndicate: its agents, models and tools.",
     "list": "The syndicates that can be named here.",
+    "doctor": "What runs here, what is missing, and what would change that.",
     "schema": "Print the JSON Schema of the file format.",
-    "models": "Providers of models; pull the weights of embedded ones.",
+    "models": "Providers of models; pull weights; try one prompt on each.",
 }
 """Each verb and its line of help, as its own module has it; written here so that help imports none of them."""
 

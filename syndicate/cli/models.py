@@ -1,44 +1,45 @@
-"""`syndicate models`: who answers for which model id, and the weights of embedded models."""
+"""`syndicate models`: who answers for which model id, the weights of embedded models, and one prompt to everybody."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from syndicate.models.registry import Provider
+    from syndicate.graph.doctor import ProviderReport
     from syndicate.settings import Settings
 
 
 @click.group("models")
 def command() -> None:
-    """Providers of models; pull the weights of embedded ones."""
+    """Providers of models; pull weights; try one prompt on each."""
 
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 def list_providers(as_json: bool) -> None:
-    """Which providers there are, and what each one needs.
+    """Which providers there are, what each one needs, and which models have been pulled.
 
     A key is only ever said to be there or not.
     """
-    from syndicate.cli.visible import json_line
-    from syndicate.models.registry import providers
+    import asyncio
+
+    from syndicate.cli.visible import json_line, one_line
+    from syndicate.graph.doctor import examine_providers
     from syndicate.settings import Settings
 
     settings = Settings.read()
-    rows = [_row(provider, settings) for provider in providers()]
+    rows = asyncio.run(examine_providers(settings))
     if as_json:
-        click.echo("[" + ",".join(f"\n{json_line(row)}" for row in rows) + "\n]")
+        click.echo("[" + ",".join(f"\n{json_line(_row(row, settings))}" for row in rows) + "\n]")
         return
-    width = max(len(row["ids"]) for row in rows)
+    name, ids = max(len(row.id) for row in rows), max(len(row.ids) for row in rows)
     for row in rows:
-        click.echo(f"{row['provider']:<10}  {row['ids']:<{width}}  {row['needs'] or 'ready'}")
-    for path in _weights(settings):
-        click.echo(f"pulled: {path.relative_to(settings.home / 'models')}  {path.stat().st_size / 1e6:.0f} MB")
+        click.echo(f"{row.id:<{name}}  {row.ids:<{ids}}  {_state(row, settings)}")
+        for pulled in _pulled(row, settings):
+            size = f"  {pulled['bytes'] / 1e6:.0f} MB" if pulled["bytes"] is not None else ""
+            click.echo(f"{'':<{name}}  {one_line(pulled['id'], 200)}{size}")
 
 
 @command.command("pull")
@@ -64,24 +65,50 @@ def pull_model(model_id: str) -> None:
             raise UsageError(f"{model_id!r} is not pulled", remediation="only local/… and ollama/… models are")
 
 
-def _row(provider: Provider, settings: Settings) -> dict[str, Any]:
-    return {"provider": provider.id, "ids": provider.prefixes, "needs": _needs(provider, settings)}
+@command.command("try")
+@click.argument("prompt", default="In one sentence: why is the sky blue?")
+@click.option("--model", "model_ids", metavar="ID", multiple=True, help="Ask this model; may be given again.")
+@click.option("--search", is_flag=True, help="Let those that can search the web, and print their sources.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def try_models(prompt: str, model_ids: tuple[str, ...], search: bool, as_json: bool) -> int:
+    """Ask one model of each provider that is available here the same thing.
+
+    Prints thinking, answer, tokens, times and cost of each. Exit code 1 when none answered.
+    """
+    from syndicate.cli.trial import try_out
+    from syndicate.settings import Settings
+
+    return try_out(prompt, model_ids, Settings.read(), search=search, as_json=as_json)
 
 
-def _needs(provider: Provider, settings: Settings) -> str | None:
-    """What is missing before models of this provider can be asked; None also when one need only be pulled."""
-    import asyncio
-
-    from syndicate.models.registry import availability
-
-    sample = "local/smollm2" if provider.id == "local" else provider.prefixes.split(",")[0].replace("*", "x")
-    missing = asyncio.run(availability(sample, settings))
-    if missing is None or sample in missing.remediation:
-        return None
-    if missing.code == "not-in-this-version":
-        return "not in this version"
-    return missing.remediation or missing.reason
+def _state(row: ProviderReport, settings: Settings) -> str:
+    if row.via:
+        return f"ready, through {settings.model_gateway}"
+    return row.needs or "ready"
 
 
-def _weights(settings: Settings) -> Iterator[Path]:
-    yield from sorted((settings.home / "models").glob("**/*.gguf"))
+def _row(row: ProviderReport, settings: Settings) -> dict[str, Any]:
+    return {
+        "provider": row.id,
+        "ids": row.ids,
+        "ready": row.ready,
+        "needs": row.needs or None,
+        "via": row.via,
+        "pulled": _pulled(row, settings),
+    }
+
+
+def _pulled(row: ProviderReport, settings: Settings) -> list[dict[str, Any]]:
+    """The models of a provider that are on this machine; their size where it is known."""
+    if row.id == "local":
+        folder = settings.home / "models"
+        files = sorted(folder.glob("**/*.gguf"))
+        return [
+            {"id": f"local/{_named(file.relative_to(folder).parts)}", "bytes": file.stat().st_size} for file in files
+        ]
+    return [{"id": f"{row.id}/{name}", "bytes": None} for name in row.pulled]
+
+
+def _named(parts: tuple[str, ...]) -> str:
+    """`organisation/repository:file`, as a model id spells it."""
+    return "/".join(parts[:2]) + (":" + "/".join(parts[2:]) if len(parts) > 2 else "")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Steps = frozenset[str]
 """What has to be done, all of it: names of variables to set, and commands to run."""
 
-START_OLLAMA = "start Ollama (`ollama serve`), or set OLLAMA_BASE_URL"
+START_OLLAMA = "start Ollama (`ollama serve`, its models pulled), or set OLLAMA_BASE_URL"
 _GATEWAY = ("MODEL_GATEWAY", "MODEL_GATEWAY_API_KEY")
 _NO_HELP = frozenset({"unknown-model", "not-in-this-version"})
 
