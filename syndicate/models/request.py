@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from syndicate.errors import ModelError
+from syndicate.models.json_schema import normalised
 
 JsonObject = dict[str, Any]
 """A JSON object: schemas, arguments and messages are whatever the wire format says."""
@@ -118,9 +119,9 @@ def output_schema(request: LlmRequest) -> OutputSchema | None:
     if given is None:
         return None
     if isinstance(given, types.Schema):
-        schema = _lowered(given.model_dump(exclude_none=True, mode="json", by_alias=True))
+        schema = normalised(given.model_dump(exclude_none=True, mode="json", by_alias=True))
     elif isinstance(given, Mapping):
-        schema = _lowered(dict(cast("Mapping[str, Any]", given)))
+        schema = normalised(cast("Mapping[str, Any]", given))
     else:
         schema = TypeAdapter(given).json_schema()
     title = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in str(schema.get("title", "")))
@@ -281,30 +282,4 @@ def _parameters(declaration: types.FunctionDeclaration) -> JsonObject:
         return cast("JsonObject", declaration.parameters_json_schema)
     if declaration.parameters is None:
         return {"type": "object", "properties": {}}
-    return _lowered(declaration.parameters.model_dump(exclude_none=True, mode="json", by_alias=True))
-
-
-def _lowered(schema: JsonObject) -> JsonObject:
-    """A copy with genai's upper-case type names as JSON Schema spells them; values of `enum`, `default` are kept."""
-    return {key: _lowered_keyword(key, value) for key, value in schema.items()}
-
-
-def _lowered_keyword(key: str, value: Any) -> Any:
-    """One keyword of a schema, its subschemas included."""
-    match key, value:
-        case "type", str():
-            return value.lower()
-        case "type", list():
-            return [str(name).lower() for name in cast("list[Any]", value)]
-        case (("properties" | "$defs" | "defs"), dict()):
-            return {name: _lowered(sub) for name, sub in cast("dict[str, JsonObject]", value).items()}
-        case (("items" | "additionalProperties"), dict()):
-            return _lowered(cast("JsonObject", value))
-        case (("anyOf" | "allOf" | "oneOf" | "prefixItems"), list()):
-            return list(_lowered_all(cast("list[JsonObject]", value)))
-        case _:
-            return value
-
-
-def _lowered_all(schemas: list[JsonObject]) -> Iterator[JsonObject]:
-    return (_lowered(schema) for schema in schemas)
+    return normalised(declaration.parameters.model_dump(exclude_none=True, mode="json", by_alias=True))
