@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import openai
 from google.adk.models.llm_request import LlmRequest
@@ -20,9 +20,7 @@ from syndicate.models import request as asked
 from syndicate.models.capabilities import calls_tools
 from syndicate.models.local_launch import Launch
 from syndicate.models.openai_compatible import Address, OpenAICompatibleLlm
-
-if TYPE_CHECKING:
-    from syndicate.settings import Settings
+from syndicate.settings import Settings
 
 
 class _PullStoppedError(Exception):
@@ -30,16 +28,25 @@ class _PullStoppedError(Exception):
 
 
 class LocalLlm(OpenAICompatibleLlm):
-    """A model on this machine. Its weights are pulled and its server is started by the first call."""
+    """A model on this machine. Its weights are pulled and its server is started by the first call.
 
-    _settings: Settings = PrivateAttr()
+    Built with `model=` alone it reads the settings itself.
+    """
+
+    _given: Settings | None = PrivateAttr(default=None)
 
     @classmethod
     def from_settings(cls, model_id: str, settings: Settings) -> Self:
         """The adapter; nothing is pulled or started yet."""
         adapter = cls.at(Address("", ""), model_id)
-        adapter._settings = settings
+        adapter._given = settings
         return adapter
+
+    @property
+    def _settings(self) -> Settings:
+        if self._given is None:
+            self._given = Settings.read()
+        return self._given
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False

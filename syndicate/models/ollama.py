@@ -17,13 +17,13 @@ from pydantic import PrivateAttr
 
 from syndicate.models import request as asked
 from syndicate.models.failure import failure
-from syndicate.models.ollama_daemon import PREFIX, Daemon, base_url, key_of, speaks_openai
+from syndicate.models.ollama_daemon import PREFIX, Daemon, base_url, how_to_pull, key_of, speaks_openai
 from syndicate.models.registry import Unavailable
 from syndicate.models.reply import PartialCall, Reply, Usage
+from syndicate.settings import Settings
 
 if TYPE_CHECKING:
     from syndicate.models.openai_compatible import OpenAICompatibleLlm
-    from syndicate.settings import Settings
 
 _SMALLEST_CONTEXT = 8_192
 _ANSWER_TOKENS = 4_096
@@ -46,13 +46,16 @@ async def availability(model_id: str, settings: Settings) -> Unavailable | None:
     names = {str(model.get("id" if compatible else "name")) for model in models}
     if name in names or f"{name}:latest" in names or name.removesuffix(":latest") in names:
         return None
-    return Unavailable(f"the Ollama daemon has not pulled {name!r}", f"run `syndicate models pull {model_id}`")
+    return Unavailable(f"the Ollama daemon has not pulled {name!r}", how_to_pull(model_id))
 
 
 class OllamaLlm(BaseLlm):
-    """A model of an Ollama daemon. Stateless but for HTTP connections and what the daemon says about the model."""
+    """A model of an Ollama daemon. Stateless but for HTTP connections and what the daemon says about the model.
 
-    _daemon: Daemon = PrivateAttr()
+    Built with `model=` alone it reads the settings itself, at its first call.
+    """
+
+    _opened: Daemon | None = PrivateAttr(default=None)
     _about: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @classmethod
@@ -62,10 +65,17 @@ class OllamaLlm(BaseLlm):
             from syndicate.models.openai_compatible import Address, OpenAICompatibleLlm
 
             address = Address(base_url(settings), key_of(settings) or "ollama")
-            return OpenAICompatibleLlm.at(address, model_id, wire_model=model_id.removeprefix(PREFIX))
+            name, remedies = model_id.removeprefix(PREFIX), {"unknown-model": how_to_pull(model_id)}
+            return OpenAICompatibleLlm.at(address, model_id, wire_model=name, remedies=remedies)
         adapter = cls(model=model_id)
-        adapter._daemon = Daemon(settings)
+        adapter._opened = Daemon(settings)
         return adapter
+
+    @property
+    def _daemon(self) -> Daemon:
+        if self._opened is None:
+            self._opened = Daemon(Settings.read())
+        return self._opened
 
     @property
     def capabilities(self) -> LlmCapabilities:
@@ -90,6 +100,10 @@ class OllamaLlm(BaseLlm):
     async def aclose(self) -> None:
         """Close the connections that were opened in the running event loop."""
         await self._daemon.aclose()
+
+    def dropped_settings(self, request: LlmRequest) -> tuple[str, ...]:
+        """The settings of a request that the daemon has no equivalent for, as files spell them."""
+        return asked.settings_given(request, "thinkingBudget", "safetySettings", "responseMimeType")
 
     async def body(self, request: LlmRequest) -> dict[str, Any]:
         """The request as `/api/chat` spells it; always streamed, so that closing the connection stops the model."""
@@ -171,11 +185,9 @@ def _tool(tool: asked.Tool) -> dict[str, Any]:
 
 def _think(request: LlmRequest) -> bool | str:
     """Whether to think, or how much: what a model without levels takes for yes."""
-    config = request.config.thinking_config
     if asked.thinking_off(request):
         return False
-    level = config.thinking_level.value.lower() if config and config.thinking_level else ""
-    return level if level in ("low", "medium", "high") else True
+    return asked.thinking_level(request).replace("minimal", "low") or True
 
 
 def _options(request: LlmRequest) -> dict[str, Any]:

@@ -42,6 +42,11 @@ def key_of(settings: Settings) -> str:
     return settings.ollama_api_key.get_secret_value() if settings.ollama_api_key else ""
 
 
+def how_to_pull(model_id: str) -> str:
+    """What to do about a model that the daemon has not."""
+    return f"run `syndicate models pull {model_id}`"
+
+
 class Daemon:
     """A client of one daemon. Its connections belong to the event loop they were opened in."""
 
@@ -122,7 +127,7 @@ class Daemon:
     def _refused(self, words: str, response: httpx.Response, model: str) -> ModelError:
         remedy = ""
         if response.status_code == 404:
-            remedy = f"run `syndicate models pull {model}`"
+            remedy = how_to_pull(model)
         elif "does not support tools" in words:
             remedy = "use a model that calls tools"
         return failure(

@@ -45,17 +45,23 @@ class OpenAICompatibleLlm(BaseLlm):
     """
 
     _address: Address = PrivateAttr()
-    _wire_model: str = PrivateAttr()
+    _wire_model: str = PrivateAttr(default="")
+    _remedies: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = PrivateAttr(
         default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI]
     )
 
     @classmethod
-    def at(cls, address: Address, model_id: str, *, wire_model: str = "") -> Self:
-        """The adapter of a model at an address, where it is called `wire_model` if not by its id."""
+    def at(
+        cls, address: Address, model_id: str, *, wire_model: str = "", remedies: Mapping[str, str] | None = None
+    ) -> Self:
+        """The adapter of a model at an address, where it is called `wire_model` if not by its id.
+
+        `remedies` say what to do about errors, by their code, where this server's users can do more than others'.
+        """
         adapter = cls(model=model_id)
-        adapter._address = address
-        adapter._wire_model = wire_model or model_id
+        adapter._address, adapter._remedies = address, remedies or {}
+        adapter._wire_model = wire_model
         return adapter
 
     @property
@@ -74,7 +80,9 @@ class OpenAICompatibleLlm(BaseLlm):
                 async for response in frames:
                     yield response
         except (openai.OpenAIError, json.JSONDecodeError) as error:
-            raise self._failure(error, address, begun=reply.begun) from None
+            found = self._failure(error, address, begun=reply.begun)
+            found.remediation = self._remedies.get(found.code, found.remediation)
+            raise found from None
         for response in reply.end():
             if stream or not response.partial:
                 yield response
@@ -93,7 +101,7 @@ class OpenAICompatibleLlm(BaseLlm):
         """The request as chat completions spell it, without `stream`."""
         config = request.config
         body: dict[str, Any] = {
-            "model": self._wire_model,
+            "model": self._wire_model or self.model,
             "messages": list(chat_messages(request)),
             "temperature": config.temperature,
             "top_p": config.top_p,

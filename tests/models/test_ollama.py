@@ -80,6 +80,7 @@ async def test_thinking_apart_from_text(model: OllamaLlm, stand_in: StandIn) -> 
         ({}, True),
         ({"thinking_budget": 0}, False),
         ({"thinking_level": types.ThinkingLevel.HIGH}, "high"),
+        ({"thinking_level": types.ThinkingLevel.MINIMAL}, "low"),
         ({"thinking_budget": 512}, True),
     ],
 )
@@ -313,3 +314,39 @@ async def test_a_pull_that_fails_says_why(ollama: Settings, stand_in: StandIn) -
     stand_in.on("/api/pull", Answer.lines({"status": "pulling manifest"}, {"error": "file does not exist"}))
     with pytest.raises(ModelError, match="file does not exist"):
         await pull("ollama/nosuch", ollama)
+
+
+async def test_a_model_the_compatible_endpoint_has_not_is_to_be_pulled_too(ollama: Settings, stand_in: StandIn) -> None:
+    compatible = ollama.model_copy(update={"ollama_base_url": f"{stand_in.url}/v1"})
+    refusal = {"error": {"message": 'model "qwen3:8b" not found, try pulling it first', "type": "api_error"}}
+    stand_in.on("/v1/chat/completions", Answer.json(refusal, 404))
+    with pytest.raises(ModelError) as caught:
+        await ask(create("ollama/qwen3:8b", compatible), request_of())
+    assert (caught.value.code, caught.value.remediation) == (
+        "unknown-model",
+        "run `syndicate models pull ollama/qwen3:8b`",
+    )
+
+
+async def test_a_busy_daemon_says_when_to_come_back(model: OllamaLlm, stand_in: StandIn) -> None:
+    stand_in.on(CHAT, Answer(['{"error": "server busy"}'], 503, headers={"Retry-After": "4"}))
+    with pytest.raises(ModelError) as caught:
+        await ask(model, request_of())
+    assert (caught.value.code, caught.value.retry_after) == ("overloaded", 4)
+
+
+def test_settings_the_daemon_has_not_are_named(model: OllamaLlm) -> None:
+    thinking = types.ThinkingConfig(thinking_budget=512)
+    request = request_of(thinking_config=thinking, response_mime_type="text/x.enum", top_k=3, seed=1)
+    assert model.dropped_settings(request) == ("thinkingBudget", "responseMimeType")
+    assert model.dropped_settings(request_of(thinking_config=types.ThinkingConfig(thinking_budget=0))) == ()
+
+
+async def test_built_by_its_class_it_reads_the_settings_itself(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", stand_in.url)
+    stand_in.on(SHOW, Answer.json({}))
+    stand_in.on(CHAT, Answer.lines(frame("hello"), done()))
+    (response,) = await ask(OllamaLlm(model="ollama/qwen3:8b"), request_of())
+    assert text_of(response) == "hello"

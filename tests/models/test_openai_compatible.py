@@ -318,3 +318,23 @@ async def test_calls_at_the_same_time_do_not_mix(model: OpenAICompatibleLlm, sta
 
 async def first_text(model: OpenAICompatibleLlm, request: LlmRequest) -> str:
     return "".join([text_of(response) async for response in model.generate_content_async(request)])
+
+
+async def test_the_pause_that_a_server_asks_for(model: OpenAICompatibleLlm, stand_in: StandIn) -> None:
+    stand_in.on(PATH, Answer(['{"error": {"message": "slow down"}}'], 429, headers={"Retry-After": "7"}))
+    with pytest.raises(ModelError) as caught:
+        await ask(model, request_of())
+    assert (caught.value.code, caught.value.retry_after) == ("rate-limited", 7)
+
+
+@pytest.mark.parametrize(
+    ("config", "effort"),
+    [({"thinking_budget": 0}, "none"), ({"thinking_level": "MINIMAL"}, "low"), ({"thinking_budget": 64}, None)],
+)
+def test_how_hard_to_think(config: dict[str, Any], effort: str | None, model: OpenAICompatibleLlm) -> None:
+    assert model.body(request_of(thinking_config=types.ThinkingConfig(**config))).get("reasoning_effort") == effort
+
+
+def test_settings_without_an_equivalent_are_named(model: OpenAICompatibleLlm) -> None:
+    request = request_of(thinking_config=types.ThinkingConfig(thinking_budget=64), top_k=3)
+    assert model.dropped_settings(request) == ("thinkingBudget",)
