@@ -15,6 +15,7 @@ from syndicate.errors import MissingExtraError, ModelUnavailableError
 if TYPE_CHECKING:
     from google.adk.models import BaseLlm
 
+    from syndicate.models.gateway import GatewayRoute
     from syndicate.settings import Settings
 
 
@@ -60,6 +61,7 @@ _PROVIDERS: dict[str, Provider] = {
             id="anthropic",
             prefixes="claude-*",
             pattern=re.compile(r"claude-\S+"),
+            adapter="syndicate.models.anthropic:AnthropicLlm",
             key="ANTHROPIC_API_KEY",
             extra="anthropic",
             package="anthropic",
@@ -68,6 +70,7 @@ _PROVIDERS: dict[str, Provider] = {
             id="openai",
             prefixes="gpt-*, o1, o3, o4-*, chatgpt-*",
             pattern=re.compile(r"(?:gpt|chatgpt)-\S+|o\d+(?:-\S+)?"),
+            adapter="syndicate.models.openai_responses:OpenAIResponsesLlm",
             key="OPENAI_API_KEY",
             extra="openai",
             package="openai",
@@ -76,6 +79,7 @@ _PROVIDERS: dict[str, Provider] = {
             id="xai",
             prefixes="grok-*",
             pattern=re.compile(r"grok-\S+"),
+            adapter="syndicate.models.xai:XaiLlm",
             key="XAI_API_KEY",
             extra="openai",
             package="openai",
@@ -136,6 +140,8 @@ def static_availability(model_id: str, settings: Settings) -> Unavailable | None
         return Unavailable(
             f"this version has no adapter for {provider.id} models", f"use one of {usable}", code="not-in-this-version"
         )
+    if _through_gateway(model_id, settings) is not None:
+        return _not_installed("openai", "openai", "the model gateway")
     if provider.key and getattr(settings, provider.key.lower(), None) is None:
         return Unavailable(f"{provider.key} is not set", f"set {provider.key} in the environment or in .env")
     return _missing_extra(model_id, provider, settings)
@@ -161,6 +167,10 @@ def create(model_id: str, settings: Settings) -> BaseLlm:
             remediation=missing.remediation,
             model=model_id,
         )
+    if (route := _through_gateway(model_id, settings)) is not None:
+        from syndicate.models.gateway_llm import GatewayLlm
+
+        return GatewayLlm.from_route(model_id, route)
     provider = provider_of(model_id)
     assert provider is not None and provider.adapter is not None
     adapter = _load(provider.adapter)
@@ -172,10 +182,20 @@ def _missing_extra(model_id: str, provider: Provider, settings: Settings) -> Una
     extra, package = provider.extra, provider.package
     if provider.id == "ollama" and settings.ollama_base_url.rstrip("/").endswith("/v1"):
         extra, package = "ollama", "openai"
-    if extra is None or package is None or importlib.util.find_spec(package) is not None:
+    return _not_installed(extra, package, f"model {model_id!r}") if extra and package else None
+
+
+def _not_installed(extra: str, package: str, purpose: str) -> Unavailable | None:
+    if importlib.util.find_spec(package) is not None:
         return None
-    error = MissingExtraError(extra, f"model {model_id!r}")
+    error = MissingExtraError(extra, purpose)
     return Unavailable(error.message, error.remediation, code=error.code)
+
+
+def _through_gateway(model_id: str, settings: Settings) -> GatewayRoute | None:
+    from syndicate.models import gateway
+
+    return gateway.route(model_id, settings)
 
 
 def _load(reference: str) -> Any:
