@@ -80,7 +80,7 @@ def unusable_key(address: Address, model: str) -> ModelError | None:
 
 
 def failure_of(error: Exception, *, model: str, address: Address, begun: bool) -> ModelError:
-    """The error for an exception of the SDK or of reading its answer. `begun`: output had been read before it."""
+    """The error for an exception of the SDK or of reading its answer. `begun`: the answer had begun to arrive."""
     match error:
         case openai.APIStatusError():
             words = words_of(error.body or error.response.text, error.message)
@@ -89,7 +89,7 @@ def failure_of(error: Exception, *, model: str, address: Address, begun: bool) -
         case openai.APITimeoutError():
             return failure("no answer in time", model=model, code="timeout")
         case openai.APIConnectionError():
-            cause = str(error.__cause__ or "") or error.message
+            cause = str(error.__cause__ or "") or type(error.__cause__).__name__
             code = "stream-cut" if begun else "connection"
             return failure(f"{address.url}: {cause}", model=model, code=code, secret=address.key)
         case openai.APIResponseValidationError():

@@ -43,7 +43,10 @@ class _Piece:
 
 
 class ResponsesReply:
-    """Collects one reply of `model` at `provider`: events as they come, or a whole response."""
+    """Collects one reply of `model` at `provider`: events as they come, or a whole response.
+
+    `begun` tells whether any of it has arrived.
+    """
 
     def __init__(self, model: str, provider: str, address: Address, *, hide_thoughts: bool = False) -> None:
         self.begun = False
@@ -59,6 +62,7 @@ class ResponsesReply:
 
     def take(self, event: ResponseStreamEvent) -> list[LlmResponse]:
         """Take in one event; the partial responses to stream for it. Raises `ModelError` for a failure it reports."""
+        self.begun = True
         match event.type:
             case "response.output_text.delta":
                 return self._text(event.delta)
@@ -166,7 +170,6 @@ class ResponsesReply:
             last = _Piece(kind)
             self._pieces.append(last)
         last.frames.append(text)
-        self.begun = True
         part = types.Part(text=text, thought=True) if kind == "thought" else types.Part(text=text)
         return [LlmResponse(content=types.Content(role="model", parts=[part]), partial=True)]
 
