@@ -11,9 +11,15 @@ if TYPE_CHECKING:
     from syndicate.settings import Settings
 
 
-@click.group("models")
-def command() -> None:
-    """Providers of models; pull weights; try one prompt on each."""
+@click.group("models", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Providers of models; pull weights; try one prompt on each.
+
+    Without a command, `list`.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_providers, as_json=False)
 
 
 @command.command("list")

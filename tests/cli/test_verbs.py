@@ -124,6 +124,11 @@ def test_models_list_says_what_is_missing_and_shows_no_key(shell: Any) -> None:
     assert "GOOGLE_GENAI_API_KEY" in next(row["needs"] for row in without if row["provider"] == "gemini")
 
 
+def test_models_alone_lists_them(shell: Any) -> None:
+    bare, listed = shell.run("models"), shell.run("models", "list")
+    assert (bare.returncode, bare.stderr, bare.stdout) == (0, "", listed.stdout)
+
+
 def test_models_pull_says_what_cannot_be_pulled(shell: Any) -> None:
     done = shell.run("models", "pull", "gemini-3.7-flash")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
