@@ -122,8 +122,8 @@ def _gateway(gateway: GatewayReport) -> str:
 
 
 def _unlocks(unlocks: Iterable[Unlock]) -> Iterator[Text]:
-    rows = [(" and ".join(unlock.steps), unlock) for unlock in unlocks]
-    width = min(max(len(steps) for steps, _ in rows), 56)
-    for steps, unlock in rows:
-        gains = Text("; ".join(filter(None, [", ".join(unlock.runs), ", ".join(unlock.ids)])))
-        yield Text.assemble("  ", f"{steps:<{width}}  ", gains)
+    for unlock in unlocks:
+        ids = (f"  {', '.join(unlock.ids)}" if unlock.ids else "", _DIM)
+        yield Text.assemble("  ", " and ".join(unlock.steps), ids)
+        if unlock.runs:
+            yield Text.assemble("    ", one_line(", ".join(unlock.runs), 400))

@@ -14,6 +14,7 @@ from syndicate.errors import Location, SyndicateError
 from syndicate.graph.checks import default_checks
 from syndicate.graph.features import AGENT_KEYS, ROOT_KEYS, missing_feature, missing_tool
 from syndicate.graph.unlocks import Route, Unlock, best_first, explore, in_order, lacks_key, sample_id
+from syndicate.models import gateway
 from syndicate.models.capabilities import calls_tools, native_tools
 from syndicate.models.ollama_daemon import base_url
 from syndicate.models.registry import provider_of, providers
@@ -33,7 +34,7 @@ DATABASE = "sessions are kept in memory by this version"
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """One model an agent may answer with. `via` is `gateway` when that speaks for the provider."""
+    """One model an agent may answer with. `via` is `gateway` when that carries the request to the provider."""
 
     id: str
     provider: str | None
@@ -252,12 +253,11 @@ def _agent(member: _Member, routes: Mapping[str, Route], settings: Settings) -> 
 def _model(model_id: str, route: Route, settings: Settings) -> ModelReport:
     provider = provider_of(model_id)
     missing = route.missing
-    through = missing is None and provider is not None and lacks_key(provider, settings)
     return ModelReport(
         id=model_id,
         provider=provider.id if provider else None,
         available=missing is None,
-        via="gateway" if through else None,
+        via=_via(model_id, settings),
         reason=missing.reason if missing else "",
         remedy=missing.remediation if missing else "",
     )
@@ -309,19 +309,18 @@ def _provider(provider: Provider, route: Route, settings: Settings, pulled: tupl
     needs_extra = any(step.startswith("pip install") for way in route.ways for step in way)
     is_ollama = provider.id == "ollama"
     ready = route.missing is None or (is_ollama and pulled is not None and not needs_extra)
-    keyless = lacks_key(provider, settings)
     return ProviderReport(
         id=provider.id,
         ids=provider.prefixes,
         ready=ready,
         key=provider.key,
-        key_set=None if provider.key is None else not keyless,
+        key_set=None if provider.key is None else not lacks_key(provider, settings),
         extra=provider.extra,
         installed=None if provider.extra is None else not needs_extra,
         daemon=base_url(settings) if is_ollama else None,
         daemon_up=pulled is not None if is_ollama else None,
         pulled=(pulled or ()) if is_ollama else (),
-        via="gateway" if ready and keyless else None,
+        via=_via(sample_id(provider), settings),
         needs="" if ready else _needs(route),
     )
 
@@ -334,8 +333,11 @@ def _needs(route: Route) -> str:
     return ", ".join(f"set {step}" if step.isupper() else step for step in in_order(way))
 
 
+def _via(model_id: str, settings: Settings) -> str | None:
+    """The gateway's id, when it carries what is asked of the model."""
+    return gateway.PROVIDER if gateway.route(model_id, settings) is not None else None
+
+
 def _gateway(settings: Settings) -> GatewayReport:
-    key_set = settings.model_gateway_api_key is not None
-    on = settings.model_gateway is not None and key_set
-    serves = tuple(provider.id for provider in providers() if on and lacks_key(provider, settings))
-    return GatewayReport(settings.model_gateway, key_set, serves)
+    serves = tuple(provider.id for provider in providers() if _via(sample_id(provider), settings))
+    return GatewayReport(settings.model_gateway, settings.model_gateway_api_key is not None, serves)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Steps = frozenset[str]
 """What has to be done, all of it: names of variables to set, and commands to run."""
 
-START_OLLAMA = "start Ollama (`ollama serve`, its models pulled), or set OLLAMA_BASE_URL"
+START_OLLAMA = "start Ollama (`ollama serve`), or set OLLAMA_BASE_URL"
 _GATEWAY = ("MODEL_GATEWAY", "MODEL_GATEWAY_API_KEY")
 _NO_HELP = frozenset({"unknown-model", "not-in-this-version"})
 
@@ -59,7 +59,7 @@ async def route_of(model_id: str, settings: Settings, *, daemon_up: bool) -> Rou
     assert provider.key is not None
     own = await _behind(model_id, {provider.key}, settings)
     lacking = {name for name in _GATEWAY if getattr(settings, name.lower()) is None}
-    gateway = await _behind(model_id, lacking, settings) if lacking else None
+    gateway = await _behind(model_id, lacking, settings)
     return Route(missing, tuple(way for way in (own, gateway) if way is not None))
 
 

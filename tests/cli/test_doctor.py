@@ -60,7 +60,7 @@ def test_with_its_key_the_agent_runs(mixed: Any) -> None:
 def test_what_one_variable_would_unlock_is_said(mixed: Any) -> None:
     done = mixed.run("doctor", "mixed")
     unlocks = done.stdout.partition("what would run with\n")[2].splitlines()
-    assert ["GOOGLE_GENAI_API_KEY", "Lead"] in [line.split() for line in unlocks]
+    assert unlocks[:4] == ["  ANTHROPIC_API_KEY", "    Lead", "  GOOGLE_GENAI_API_KEY", "    Lead"]
 
 
 def test_check_is_for_ci(mixed: Any) -> None:
@@ -96,6 +96,12 @@ def test_the_gateway_is_told_of(mixed: Any) -> None:
     assert line_of(mixed.run("doctor").stdout, "gateway", "MODEL_GATEWAY is not set")
     half = mixed.run("doctor", MODEL_GATEWAY="openrouter").stdout
     assert line_of(half, "gateway", "openrouter", "MODEL_GATEWAY_API_KEY is not set")
+    assert half.partition("what would run with\n")[2].startswith("  MODEL_GATEWAY_API_KEY  gemini-*, claude-*, ")
+    whole = mixed.run("doctor", "mixed", MODEL_GATEWAY="openrouter", MODEL_GATEWAY_API_KEY=KEY, XAI_API_KEY=KEY).stdout
+    assert line_of(whole, "gateway", "openrouter, for gemini, anthropic, openai")
+    assert line_of(whole, "✓ Lead", "claude-haiku-4-5 through the gateway")
+    assert line_of(whole, "without web_search:", "a gateway has none of its own")
+    assert line_of(whole, "✓ xai", "XAI_API_KEY is set")
 
 
 def test_json_is_one_object(mixed: Any) -> None:

@@ -218,6 +218,25 @@ async def test_a_key_and_an_extra_that_are_both_missing_are_told_together(
     assert with_key.unlocks[0].steps == ("pip install 'syndicate-agents[needy]'",)
 
 
+async def test_a_gateway_stands_in_for_the_keys_that_are_missing(write: Write, bare: Settings) -> None:
+    on = bare.model_copy(update={"model_gateway": "openrouter", "model_gateway_api_key": SecretStr(KEY)})
+    report = await examined(write, TEAM, with_keys(on, "xai"))
+    (_, model) = agent(report, "Lead").models
+    assert (model.available, model.via) == (True, "gateway")
+    assert dropped(report, "Lead") == {"web_search": "a gateway has none of its own"}
+    assert report.gateway.serves == ("gemini", "anthropic", "openai")
+    assert (provider(report, "gemini").ready, provider(report, "gemini").via) == (True, "gateway")
+    assert provider(report, "xai").via is None
+
+
+async def test_a_gateway_is_a_way_out_after_the_single_keys(write: Write, bare: Settings) -> None:
+    report = await examined(write, TEAM, bare)
+    assert report.unlocks[-1].steps == ("MODEL_GATEWAY", "MODEL_GATEWAY_API_KEY")
+    half = await examined(write, TEAM, bare.model_copy(update={"model_gateway": "openrouter"}))
+    assert {len(unlock.steps) for unlock in half.unlocks} == {1}
+    assert ("MODEL_GATEWAY_API_KEY",) in [unlock.steps for unlock in half.unlocks]
+
+
 async def test_without_a_name_every_syndicate_is_examined(write: Write, bare: Settings) -> None:
     write("mine.yaml", "syndicate_name: Mine\norchestrator: {name: Lead, model: local/smollm2, instruction: i}\n")
     write("broken.yaml", "syndicate_name: Broken\n")
