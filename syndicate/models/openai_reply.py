@@ -11,9 +11,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 from openai.types.responses import (
     Response,
-    ResponseFileSearchToolCall,
     ResponseFunctionToolCall,
-    ResponseFunctionWebSearch,
     ResponseOutputItem,
     ResponseOutputMessage,
     ResponseReasoningItem,
@@ -112,14 +110,14 @@ class ResponsesReply:
         """Take in a whole item, which may have been streamed before."""
         streamed, self._streamed = self._streamed, set()
         self._items += 1
-        match item:
-            case ResponseOutputMessage():
+        match item.type:
+            case "message":
                 return self._message(item, "text" in streamed)
-            case ResponseReasoningItem():
+            case "reasoning":
                 return self._reasoning(item, "thought" in streamed)
-            case ResponseFunctionToolCall():
+            case "function_call":
                 self._pieces.append(_Piece("call", call=item))
-            case ResponseFunctionWebSearch() | ResponseFileSearchToolCall():
+            case "web_search_call" | "file_search_call":
                 self._sources.searched(item)
                 self._sign(item.to_dict(mode="json", warnings=False))
             case _:
