@@ -96,13 +96,13 @@ def compile_syndicate(
 ) -> CompiledSyndicate:
     """ADK agents for a syndicate and all it nests; no model, key or daemon is looked for yet.
 
-    `models` replaces the models of agents, by display or ADK name, `*` for all: an id or an ADK model. Raises
+    `models` replaces the models of agents, by display or ADK name, `*` for all others: an id or an ADK model. Raises
     `UsageError` for an agent or id that is not there, `ConfigError` for tools whose names clash.
     """
     compiler = _Compiler(loaded, settings)
     root = compiler.syndicate(loaded, parent=None, depth=0)
     compiled = CompiledSyndicate(loaded, root, tuple(compiler.infos), compiler.models, compiler.pool)
-    for agent, model in (models or {}).items():
+    for agent, model in sorted((models or {}).items(), key=lambda named: named[0] != "*"):
         compiled.use_model(agent, model)
     return compiled
 
@@ -185,10 +185,13 @@ class _Compiler:
     def _unique(self, place: _Place) -> str:
         """The agent's ADK name: its own in the root file, qualified by the file's id in nested ones."""
         own = adk_name(place.config.name)
-        name = own if place.loaded is self.root else adk_name(f"{place.loaded.name}_{own}")
-        number = 2
+        if place.loaded is self.root:
+            return own
+        file_id, number = adk_name(place.loaded.name)[:24], 1
+        name = f"{file_id}_{own[:32]}"
         while name in self.models:  # two nested files with the same stem
-            name, number = adk_name(f"{place.loaded.name}{number}_{own}"), number + 1
+            number += 1
+            name = f"{file_id}{number}_{own[:32]}"
         return name
 
 
