@@ -20,7 +20,7 @@ from syndicate.models.local_launch import Endpoint, Launch
 from syndicate.settings import Settings
 from tests.models.aimock import Aimock
 from tests.models.anthropic_wire import PATH
-from tests.models.conftest import WEATHER, ask, calls_of, each, request_of, text_of
+from tests.models.conftest import WEATHER, ask, calls_of, request_of, text_of
 from tests.models.wire import check
 
 
@@ -56,7 +56,7 @@ async def test_a_tool_loop_with_thinking(mocked: AnthropicLlm, aimock: Aimock) -
     aimock.reply(calls=[call], match={"userMessage": "weather", "hasToolResult": False}, **thought)
     aimock.reply("It rains in Oslo, all day long.", match={"hasToolResult": True}, chunkSize=5)
     request = request_of("weather?", tools=[WEATHER], thinking_config=types.ThinkingConfig(thinking_budget=2048))
-    *_, first = [response async for response in each(mocked, request, stream=True)]
+    *_, first = await ask(mocked, request, stream=True)
     assert text_of(first, thought=True) == "It asks for the weather."
     assert [(call.id, call.args) for call in calls_of(first)] == [("toolu_a", {"city": "Oslo"})]
     *deltas, second = await ask(mocked, next_step(request, first.content, "rain"), stream=True)
@@ -91,7 +91,7 @@ def real(endpoint: Endpoint, live_settings: Settings) -> AnthropicLlm:
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_real_model_ends_a_tool_loop(stream: bool, real: AnthropicLlm) -> None:
     request = request_of("What is the weather in Oslo?", tools=[WEATHER], temperature=0, max_output_tokens=200)
-    *_, first = [response async for response in each(real, request, stream=stream)]
+    *_, first = await ask(real, request, stream=stream)
     (call,) = calls_of(first)
     assert (call.name, call.args) == ("get_weather", {"city": "Oslo"})
     assert first.finish_reason is types.FinishReason.STOP
