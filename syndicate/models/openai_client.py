@@ -72,11 +72,14 @@ class Clients:
             await client.close()
 
 
-def unusable_key(address: Address, model: str) -> ModelError | None:
-    """The error for a key that no HTTP header can carry; a library would quote it."""
+def unusable_key(address: Address, model: str, variable: str) -> ModelError | None:
+    """The error for no key, or for one that no HTTP header can carry, which a library would quote."""
+    if not address.key:
+        return failure(f"{variable} is not set", model=model, code="auth", remediation=f"set {variable}")
     if address.key.isascii() and address.key.isprintable():
         return None
-    return failure("the key holds characters that cannot be sent", model=model, code="auth")
+    wrong = f"{variable} holds characters that no key has"
+    return failure(wrong, model=model, code="auth", remediation=f"correct {variable}")
 
 
 def failure_of(error: Exception, *, model: str, address: Address, begun: bool) -> ModelError:

@@ -95,12 +95,13 @@ class ResponsesReply:
             message = f"the answer of {self._model!r} broke off"
             raise ModelError(message, code="stream-cut", retryable=True, model=self._model)
         reason = self._response.incomplete_details.reason if self._response.incomplete_details else None
-        finish = _FINISH.get(reason or "", types.FinishReason.OTHER if reason else types.FinishReason.STOP)
+        ended = self._response.status != "incomplete"
+        finish = types.FinishReason.STOP if ended else _FINISH.get(reason or "", types.FinishReason.OTHER)
         return LlmResponse(
             content=types.Content(role="model", parts=[self._part(piece, finish) for piece in self._pieces]),
             partial=False,
             finish_reason=types.FinishReason.SAFETY if self._refused else finish,
-            error_code="SAFETY" if reason == "content_filter" else None,
+            error_code="SAFETY" if finish is types.FinishReason.SAFETY else None,
             model_version=self._model,
             usage_metadata=_usage(self._response.usage),
             grounding_metadata=self._sources.metadata(),

@@ -39,6 +39,7 @@ class OpenAIResponsesLlm(BaseLlm):
     """
 
     provider: ClassVar[str] = "openai"
+    key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
     _address: Address | None = PrivateAttr(default=None)
     _clients: Clients = PrivateAttr(default_factory=Clients)
@@ -191,6 +192,6 @@ class OpenAIResponsesLlm(BaseLlm):
         if self._address is None:
             self.configure(Settings.read())
         address = cast("Address", self._address)
-        if (unusable := unusable_key(address, self.model)) is not None:
+        if (unusable := unusable_key(address, self.model, self.key_variable)) is not None:
             raise unusable
         return address

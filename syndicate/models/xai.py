@@ -22,6 +22,7 @@ class XaiLlm(OpenAIResponsesLlm):
     """A Grok model. `warnings` tells what the search settings say that xAI does not take."""
 
     provider: ClassVar[str] = "xai"
+    key_variable: ClassVar[str] = "XAI_API_KEY"
 
     _effort: str | None = PrivateAttr(default=None)
     _search: XaiSearch = PrivateAttr(default_factory=XaiSearch)

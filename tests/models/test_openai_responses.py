@@ -373,6 +373,7 @@ async def test_a_refusal_is_the_answer(stream: bool, model: OpenAIResponsesLlm, 
     [
         ("max_output_tokens", types.FinishReason.MAX_TOKENS, None),
         ("content_filter", types.FinishReason.SAFETY, "SAFETY"),
+        ("something_new", types.FinishReason.OTHER, None),
     ],
 )
 async def test_an_incomplete_answer_says_why(

@@ -165,6 +165,11 @@ async def test_nobody_there_is_a_connection_error(stand_in: StandIn) -> None:
     assert stand_in.url in error.message
 
 
+async def test_no_key_names_the_variable() -> None:
+    error = await error_of(OpenAIResponsesLlm(model="gpt-5.2"))
+    assert (error.code, error.remediation) == ("auth", "set OPENAI_API_KEY")
+
+
 @pytest.mark.parametrize("key", ["sesame-1234\u2026", "sesame-1234\nx", "sesame\t1234"])
 async def test_a_key_that_cannot_be_sent_is_not_quoted(key: str, stand_in: StandIn) -> None:
     model = OpenAIResponsesLlm.at(Address(f"{stand_in.url}/v1", key), "gpt-5.2")
