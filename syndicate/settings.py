@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Mapping, Set
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
+from dotenv.parser import parse_stream
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from syndicate.errors import SettingsError
 
+_SECRET = r"(api[\s_-]?)?(key|token|secret)"
+_HERE = r"([\s_-]?(goes[\s_-])?here)?"
+_FILLER = (
+    r"(with|your|my|the|an?|openai|anthropic|claude|gemini|google|genai|xai|grok|ollama|openrouter|vercel|gateway)"
+)
 _PLACEHOLDER = re.compile(
-    r"(your|my|the|insert|enter|put|add|replace|change)[\s_-].*|<.*>|\[.*\]|x{3,}|\.{3,}|sk-\.{3}.*|todo|changeme|change-me|none|null"
-    r"|placeholder|(api[\s_-]?)?key([\s_-]?here)?",
+    rf"your[\s_-]?([^\W_]+[\s_-])*{_SECRET}{_HERE}|(my|the)[\s_-]?{_SECRET}{_HERE}|(api[\s_-]?)?key{_HERE}"
+    rf"|(insert|enter|put|paste|add|replace|change)[\s_-]?({_FILLER}[\s_-])*({_SECRET}{_HERE}|me|this|it|here)"
+    r"|((sk|xai)-(ant-|proj-|or-)?|AIza)?(x{3,}|[.…]+|\.{3}.*)|<.*>|\[.*\]|todo|none|null|placeholder",
     re.IGNORECASE,
 )
+_NOT_IN_A_KEY = re.compile(r"[^\x21-\x7e]")
 
 
 def is_placeholder(value: str) -> bool:
@@ -26,17 +37,22 @@ def is_placeholder(value: str) -> bool:
     return not value.strip() or _PLACEHOLDER.fullmatch(value.strip()) is not None
 
 
-def _absent_if_placeholder(value: Any) -> Any:
-    if isinstance(value, str) and is_placeholder(value):
+def _usable_key(value: Any) -> Any:
+    """The key, None for a placeholder. It goes into an HTTP header, so there are characters it cannot have."""
+    if not isinstance(value, str):
+        return value
+    if is_placeholder(value):
         return None
-    return value
+    if _NOT_IN_A_KEY.search(value.strip()):
+        raise ValueError("a key has no spaces, control characters or letters outside ASCII, and this one does")
+    return value.strip()
 
 
 def _absent_if_blank(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-Key = Annotated[SecretStr | None, BeforeValidator(_absent_if_placeholder)]
+Key = Annotated[SecretStr | None, BeforeValidator(_usable_key)]
 Folder = Annotated[Path | None, BeforeValidator(_absent_if_blank)]
 Text = Annotated[str | None, BeforeValidator(_absent_if_blank)]
 
@@ -116,16 +132,63 @@ class Settings(BaseSettings):
     @classmethod
     def read(cls, values: Mapping[str, Any] | None = None, *, env_file: str | Path | None = ".env") -> Settings:
         """Read the environment; `values` (by field name) win over it. Raises `SettingsError` for a bad value."""
+        written = _names_in(env_file) | {name.upper() for name, value in os.environ.items() if value}
         try:
             return cls(_env_file=env_file, **(values or {}))  # type: ignore[call-arg]
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            name = str(first["loc"][0]).upper() if first["loc"] else "a setting"
-            raise SettingsError(f"{name}: {first['msg'].lower()}", remediation=f"correct {name} or unset it") from None
-        except UnicodeDecodeError:
-            raise SettingsError(".env is not UTF-8 text", remediation="save it as UTF-8") from None
+            name = _as_written(str(first["loc"][0]), written) if first["loc"] else "a setting"
+            reason = first["msg"].removeprefix("Value error, ")
+            reason = f"{reason[:1].lower()}{reason[1:]}"
+            raise SettingsError(f"{name}: {reason}", remediation=f"correct {name} or unset it") from None
 
     @cached_property
     def home(self) -> Path:
         """The data folder, not necessarily there yet."""
         return self.syndicate_home or Path(platformdirs.user_data_dir("syndicate", appauthor=False))
+
+
+def _as_written(name: str, written: Set[str]) -> str:
+    """The variable behind a field or its first alias: the alias that is set, when it has several."""
+    for field in Settings.model_fields.values():
+        if isinstance(field.validation_alias, AliasChoices) and name in field.validation_alias.choices:
+            return next((str(alias) for alias in field.validation_alias.choices if alias in written), name)
+    return name.upper()
+
+
+def _names_in(env_file: str | Path | None) -> Set[str]:
+    """The variables of a `.env`. Refuses one that cannot be read whole: pydantic skips lines it does not understand."""
+    path = Path(env_file).expanduser() if env_file is not None else None
+    if path is None or not _is_there(path):
+        return frozenset()
+    try:
+        statements = list(parse_stream(io.StringIO(path.read_text(encoding="utf-8"))))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8 text", remediation="save it as UTF-8") from None
+    for statement in statements:
+        if statement.error:
+            text = statement.original.string
+            line = statement.original.line + text[: len(text) - len(text.lstrip())].count("\n")
+            remedy = "correct the line; a quote must be closed"
+            raise SettingsError(f"{path}:{line}: not readable as NAME=value", remediation=remedy)
+    return {statement.key.upper() for statement in statements if statement.key and statement.value}
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file to read. A folder called `.env` is somebody's virtual environment."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise SettingsError(f"{path} is not a regular file", remediation="put the variables into one, or remove it")
+    return stat.S_ISREG(mode)
+
+
+def _unreadable(path: Path, error: OSError) -> SettingsError:
+    reason = (error.strerror or str(error)).lower()
+    return SettingsError(f"{path} cannot be read: {reason}", remediation="make it readable, or work in another folder")

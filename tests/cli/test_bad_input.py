@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,19 +65,42 @@ def without_power() -> list[str]:
     return prefix
 
 
+Powerless = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def powerless(shell: Any, without_power: list[str]) -> Powerless:
+    """Runs `syndicate ARGS…` as somebody for whom file permissions hold."""
+
+    def run(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*without_power, *shell.command(*args)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            cwd=shell.folder,
+            env=shell.env(**env),
+            check=False,
+        )
+
+    return run
+
+
 @pytest.mark.parametrize("verb", READING_VERBS)
-def test_a_file_without_permission_is_one_line(shell: Any, without_power: list[str], verb: str) -> None:
+def test_a_file_without_permission_is_one_line(shell: Any, powerless: Powerless, verb: str) -> None:
     (shell.agents / "pair.yaml").chmod(0)
-    done = subprocess.run(
-        [*without_power, *shell.command(verb, "pair", *(["hi"] if verb == "chat" else []))],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        cwd=shell.folder,
-        env=shell.env(),
-        check=False,
-    )
-    assert "permission" in one_line_of(done, 1)
+    assert "permission" in one_line_of(powerless(verb, "pair", *(["hi"] if verb == "chat" else [])), 1)
+
+
+@pytest.mark.parametrize("args", [["list"], ["show", "pair"], ["chat", "pair", "hi"], ["models", "list"]])
+def test_an_env_file_without_permission_is_one_line(shell: Any, powerless: Powerless, args: list[str]) -> None:
+    (shell.folder / ".env").touch(mode=0)
+    assert one_line_of(powerless(*args), 1).startswith("error: .env cannot be read: permission denied; ")
+
+
+def test_a_broken_line_of_env_is_located(shell: Any) -> None:
+    (shell.folder / ".env").write_text("\nSYNDICATE_DEFAULT='pair\n")
+    assert one_line_of(shell.run("list"), 1).startswith("error: .env:2: not readable as NAME=value; ")
 
 
 @pytest.mark.parametrize(
