@@ -121,6 +121,8 @@ class AgentModel(BaseLlm):
         final = await self._checked(llm_request, final)
         if (scope := CURRENT.get()) and not (self._schema and _calls(final)):
             scope.replied(self._agent, _text(final))
+            if final.finish_reason is types.FinishReason.MAX_TOKENS:
+                scope.status(self._agent, "the reply was cut at its most tokens: raise maxOutputTokens")
         yield final
 
     async def _within_window(self, request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
@@ -214,6 +216,8 @@ class AgentModel(BaseLlm):
         return reply
 
     async def _ask_again(self, request: LlmRequest, reply: LlmResponse) -> LlmResponse:
+        if scope := CURRENT.get():
+            scope.replied(self._agent, "")
         again = await self._follow_up(request, None, _AGAIN)
         if _has_substance(again) or _has_spoken(request):
             return again

@@ -30,31 +30,29 @@ class ToolCallbacks:
 
     def __init__(self, agent: AgentInfo) -> None:
         self._agent = agent
-        self._errors: dict[str, str] = {}
 
     def before(self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext) -> None:
         if scope := CURRENT.get():
             scope.tool_started(self._agent, tool_context.function_call_id or "", _shown_name(tool), args)
 
     def after(self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext, tool_response: object) -> None:
-        call_id = tool_context.function_call_id or ""
-        error = self._errors.pop(call_id, None) or _reported_error(tool_response)
-        if scope := CURRENT.get():
-            scope.tool_finished(self._agent, call_id, _shown_name(tool), tool_response, error)
+        self._finished(tool, tool_context, tool_response, _reported_error(tool_response))
 
     def failed(
         self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext, error: BaseException
     ) -> dict[str, str] | None:
         """None lets the error end the turn: it was cancelled, or nothing the model could do would help."""
-        scope = CURRENT.get()
-        call_id = tool_context.function_call_id or ""
-        message = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
-        if isinstance(error, asyncio.CancelledError) or (scope and scope.failure is not None):
-            if scope:
-                scope.tool_finished(self._agent, call_id, _shown_name(tool), None, message)
+        if isinstance(error, asyncio.CancelledError):
+            self._finished(tool, tool_context, None, "cancelled")
             return None
-        self._errors[call_id] = message
-        return {"error": message}
+        message = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
+        self._finished(tool, tool_context, None, message)  # a tool that is not there has no `after`
+        scope = CURRENT.get()
+        return None if scope and scope.failure is not None else {"error": message}
+
+    def _finished(self, tool: BaseTool, tool_context: ToolContext, result: object, error: str | None) -> None:
+        if scope := CURRENT.get():
+            scope.tool_finished(self._agent, tool_context.function_call_id or "", _shown_name(tool), result, error)
 
 
 class HistoryCallback:

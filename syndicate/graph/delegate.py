@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from google.adk.tools.base_tool import BaseTool
@@ -49,13 +50,16 @@ class DelegateTool(BaseTool):
 
     @override
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        request = args.get("request")
+        if not request:
+            return {"error": f"{self.name} was called without a request: pass what it is to do"}
         # ADK hides a child's events from its caller by a branch of exactly this form.
         own = f"{self.agent.name}@{tool_context.function_call_id}"
         branch = f"{tool_context.branch}.{own}" if tool_context.branch else own
         token = LIMITS.set((*LIMITS.get(), self._limit)) if self._limit else None
         try:
-            request = str(args.get("request", ""))
-            return await tool_context.run_node(self.agent, node_input=request, override_branch=branch)
+            text = request if isinstance(request, str) else json.dumps(request, ensure_ascii=False)
+            return await tool_context.run_node(self.agent, node_input=text, override_branch=branch)
         except Exception as error:
             return self._failed(error)
         finally:

@@ -76,7 +76,7 @@ class TurnScope(Protocol):
         ...
 
     def tool_finished(self, agent: AgentInfo, call_id: str, name: str, result: object, error: str | None) -> None:
-        """It ended, with a result or an error."""
+        """It ended, with a result or an error. Of one that was told already, nothing more is told."""
         ...
 
 

@@ -41,7 +41,7 @@ class StepCounter:
 
 def _limit_reached(agent: AgentInfo, steps: int, which: str) -> StepLimitError:
     return StepLimitError(
-        f"the turn made {steps} model calls, as many as {which} allows",
+        f"the turn made {steps} model call{'' if steps == 1 else 's'}, as many as {which} allows",
         remediation="raise max_steps, or ask for less in one turn",
         agent=agent.name,
         location=agent.location,

@@ -8,18 +8,20 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
+from google.adk.events import Event
 from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.adk.sessions.session import Session
 from google.genai import types
 
-from syndicate.errors import SyndicateError, TurnStoppedError, UsageError
+from syndicate.errors import TurnStoppedError, UsageError
 from syndicate.graph.compiler import CompiledSyndicate
 from syndicate.graph.scope import CURRENT
 from syndicate.turn.events import TurnEvent
 from syndicate.turn.limits import Limits
 from syndicate.turn.running import RunningTurn
 from syndicate.turn.services import Services
+from syndicate.turn.timezone import checked_zone, is_zone
 from syndicate.turn.transcript import MAX_EVENTS, delegate_history
 
 TIMEZONE_STATE = "user:timezone"
@@ -48,12 +50,14 @@ async def run_turn(
 
     Yields events as they happen: at the end an `Answer` or a `Failed`, then the `Usage`. `timezone` is an IANA name;
     without one, the user's last or UTC. Setting `cancel`, or closing the iterator, stops the model call in flight.
-    Raises only `UsageError`, for an empty message, before anything is run.
+    Raises only `UsageError`, for an empty message or an unknown time zone, before anything is run.
     """
     if not message.strip():
         raise UsageError("the message is empty", remediation="write something to answer")
+    if timezone is not None:
+        checked_zone(timezone)
     session = await _session(services, compiled.name, user_id, session_id)
-    zone = timezone or str(session.state.get(TIMEZONE_STATE) or "UTC")
+    zone = timezone or _kept_zone(session)
     limits = limits or Limits()
     turn = RunningTurn(compiled.orchestrator, zone, limits)
     turn.remember(delegate_history(session.events, compiled.root.name))
@@ -69,6 +73,11 @@ async def run_turn(
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+
+
+def _kept_zone(session: Session) -> str:
+    kept = str(session.state.get(TIMEZONE_STATE) or "UTC")
+    return kept if is_zone(kept) else "UTC"
 
 
 async def _session(services: Services, app_name: str, user_id: str, session_id: str) -> Session:
@@ -90,29 +99,31 @@ async def _drive(
 ) -> None:
     """Run the agents to the end of the turn and close it, whatever happens."""
     CURRENT.set(turn)
+    error: Exception | None = None
     try:
         async with asyncio.timeout(limits.seconds):
-            await _run_agents(compiled, message, session, services, state)
+            await _run_agents(turn, compiled, message, session, services, state)
     except asyncio.CancelledError:
-        turn.finish(TurnStoppedError("the turn was cancelled", agent=compiled.orchestrator.name))
+        error = TurnStoppedError("the turn was cancelled", agent=compiled.orchestrator.name)
         raise
     except TimeoutError:
-        turn.finish(
-            TurnStoppedError(
-                f"the turn took longer than {limits.seconds:g} s",
-                code="DEADLINE",
-                agent=compiled.orchestrator.name,
-                retryable=True,
-            )
-        )
-    except Exception as error:
-        turn.finish(error)
-    else:
-        turn.finish()
+        error = _over_deadline(limits, compiled)
+    except Exception as raised:
+        error = raised
+    finally:
+        try:
+            await _store_what_was_shown(turn, compiled, session, services)
+        finally:
+            turn.finish(error)
 
 
 async def _run_agents(
-    compiled: CompiledSyndicate, message: str, session: Session, services: Services, state: dict[str, str] | None
+    turn: RunningTurn,
+    compiled: CompiledSyndicate,
+    message: str,
+    session: Session,
+    services: Services,
+    state: dict[str, str] | None,
 ) -> None:
     runner = Runner(app_name=compiled.name, agent=compiled.root, session_service=services.sessions)
     events = runner.run_async(
@@ -121,10 +132,31 @@ async def _run_agents(
         new_message=types.Content(role="user", parts=[types.Part(text=message)]),
         state_delta=state,
         run_config=_RUN_CONFIG,
+        yield_user_message=True,
     )
     async with aclosing(events):
-        async for _ in events:
-            pass
+        async for event in events:
+            turn.invocation_id = event.invocation_id
+
+
+async def _store_what_was_shown(
+    turn: RunningTurn, compiled: CompiledSyndicate, session: Session, services: Services
+) -> None:
+    """Keep the text of a reply that broke off: what a person has seen is what the next turn reads."""
+    if not turn.unstored:
+        return
+    content = types.Content(role="model", parts=[types.Part(text=turn.unstored)])
+    event = Event(author=compiled.root.name, invocation_id=turn.invocation_id, content=content)
+    await services.sessions.append_event(session, event)
+
+
+def _over_deadline(limits: Limits, compiled: CompiledSyndicate) -> TurnStoppedError:
+    return TurnStoppedError(
+        f"the turn took longer than {limits.seconds:g} s",
+        code="DEADLINE",
+        agent=compiled.orchestrator.name,
+        retryable=True,
+    )
 
 
 async def _cancel_on(cancel: asyncio.Event, driver: asyncio.Task[None]) -> None:
@@ -133,11 +165,10 @@ async def _cancel_on(cancel: asyncio.Event, driver: asyncio.Task[None]) -> None:
 
 
 class _ReportedElsewhere(logging.Filter):
-    """Drops ADK's tracebacks of errors that the turn reports by itself."""
+    """Drops ADK's tracebacks inside a turn: its `Failed` event carries the exception."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-        return not isinstance(getattr(error, "error", error), SyndicateError)
+        return record.exc_info is None or CURRENT.get() is None
 
 
 for _name in ("workflow._node_runner", "workflow._dynamic_node_scheduler", "runners"):

@@ -44,9 +44,11 @@ class RunningTurn:
         self._steps = StepCounter(limits)
         self._usage = UsageMeter()
         self._answer: list[str] = []
-        self._in_reply = False
+        self._reply = ""
+        self._blank = ""
         self._started: dict[str, float] = {}
         self._failure: Exception | None = None
+        self.invocation_id = ""
 
     async def events(self) -> AsyncIterator[TurnEvent]:
         """Everything that happens in the turn; ends after the usage."""
@@ -62,6 +64,11 @@ class RunningTurn:
             self._emit(failed(error, self._orchestrator))
         self._emit(self._usage.total(self._steps.calls))
         self._queue.put_nowait(None)
+
+    @property
+    def unstored(self) -> str:
+        """Text of a reply that was shown and broke off before it was whole."""
+        return self._reply
 
     def remember(self, history: History) -> None:
         """What the orchestrator is to read of the past."""
@@ -99,17 +106,23 @@ class RunningTurn:
     def text(self, agent: AgentInfo, delta: str) -> None:
         if not agent.is_root:
             return
-        if self._answer and not self._in_reply:
-            self._say("\n\n")  # a reply after a tool call begins a paragraph
-        self._in_reply = True
+        if not self._reply:
+            self._blank += delta  # blank space alone may turn out to be an empty reply
+            if not self._blank.strip():
+                return
+            if self._answer:
+                self._say("\n\n")  # a reply after a tool call begins a paragraph
+            delta, self._blank = self._blank, ""
+        self._reply += delta
         self._say(delta)
 
     def replied(self, agent: AgentInfo, text: str) -> None:
         if not agent.is_root:
             return
-        if text and not self._in_reply:
+        self._blank = ""
+        if not self._reply:
             self.text(agent, text)
-        self._in_reply = False
+        self._reply = self._blank = ""
 
     def thinking(self, agent: AgentInfo, delta: str) -> None:
         self._emit(Thinking(delta, agent=agent.name))
@@ -122,7 +135,10 @@ class RunningTurn:
         self._emit(ToolStarted(name, dict(args), call_id, agent=agent.name))
 
     def tool_finished(self, agent: AgentInfo, call_id: str, name: str, result: object, error: str | None) -> None:
-        seconds = time.monotonic() - self._started.pop(call_id, time.monotonic())
+        began = self._started.pop(call_id, None)
+        if began is None:
+            return  # told already
+        seconds = time.monotonic() - began
         preview = _preview(result if error is None else error)
         self._emit(ToolFinished(name, error is None, preview, seconds, call_id, agent=agent.name))
 

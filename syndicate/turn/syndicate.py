@@ -9,7 +9,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from syndicate.config.loader import load
 from syndicate.config.schema import Scalar
@@ -21,6 +20,7 @@ from syndicate.turn.events import Answer, Confirm, Failed, Routed, TurnEvent, Us
 from syndicate.turn.limits import Limits
 from syndicate.turn.runner import run_turn
 from syndicate.turn.services import Services, open_services
+from syndicate.turn.timezone import checked_zone, machine_zone
 
 if TYPE_CHECKING:
     from google.adk.models import BaseLlm
@@ -79,7 +79,7 @@ class Syndicate:
         settings = settings or Settings.read()
         loaded = load(name, settings=settings, checks=default_checks(settings), bindings=bindings or {}, strict=strict)
         compiled = compile_syndicate(loaded, settings=settings, models=models)
-        user, zone = user_id or settings.syndicate_user_id, time_zone(timezone or settings.syndicate_timezone)
+        user, zone = user_id or settings.syndicate_user_id, _zone(timezone or settings.syndicate_timezone)
         try:
             async with open_services(settings, [loaded.config]) as services:
                 yield cls(compiled, services, user_id=checked_user(user), timezone=zone)
@@ -178,12 +178,22 @@ class Syndicate:
 
 def run_sync(name: str | Path, message: str, **open_options: Any) -> TurnResult:
     """One turn where no event loop runs; `open_options` are those of `Syndicate.open`. Raises as `run` does."""
+    if _is_running():
+        raise UsageError("run_sync was called where an event loop runs", remediation="await Syndicate.run there")
 
     async def once() -> TurnResult:
         async with Syndicate.open(name, **open_options) as syndicate:
             return await syndicate.run(message)
 
     return asyncio.run(once())
+
+
+def _is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def turn_result(events: list[TurnEvent], session: str) -> TurnResult:
@@ -206,28 +216,21 @@ def checked_user(user_id: str) -> str:
     return user_id
 
 
-def time_zone(name: str | None) -> str:
-    """The IANA name of a time zone; of the machine's when None. Raises `UsageError` for a name that is none."""
-    if name is None:
-        import tzlocal
-
-        return tzlocal.get_localzone_name() or "UTC"
-    try:
-        return ZoneInfo(name).key
-    except (ValueError, OSError, KeyError):
-        raise UsageError(f"{name!r} is not a time zone", remediation="use an IANA name like Europe/Berlin") from None
+def _zone(name: str | None) -> str:
+    return checked_zone(name) if name else machine_zone()
 
 
 def _spoken(events: list[Any], compiled: CompiledSyndicate) -> list[Exchange]:
     """Messages and answers of stored events, each turn's pieces of answer joined."""
-    spoken: list[Exchange] = []
     agent = compiled.orchestrator
+    spoken: dict[str, Exchange] = {}
     for event in events:
         parts = (event.content.parts or ()) if event.content else ()
         text = "".join(part.text for part in parts if part.text and not part.thought)
+        turn = event.invocation_id
         if event.author == "user":
-            spoken.append(Exchange(text, agent.name, ""))
-        elif event.author == agent.adk_name and not event.branch and text and spoken:
-            said = spoken[-1].answer
-            spoken[-1] = Exchange(spoken[-1].user, agent.name, f"{said}\n\n{text}" if said else text)
-    return spoken
+            spoken[turn] = Exchange(text, agent.name, "")
+        elif event.author == agent.adk_name and not event.branch and text and turn in spoken:
+            said = spoken[turn].answer
+            spoken[turn] = Exchange(spoken[turn].user, agent.name, f"{said}\n\n{text}" if said else text)
+    return list(spoken.values())

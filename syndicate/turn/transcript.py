@@ -42,16 +42,14 @@ def delegate_history(events: Sequence[Event], orchestrator: str) -> History:
 
 
 def _exchanges(events: Iterable[Event], orchestrator: str) -> Iterable[Exchange]:
-    exchange: Exchange | None = None
+    """Turns in the order in which they began; two that ran at once do not mix."""
+    turns: dict[str, Exchange] = {}
     for event in events:
         if event.author == "user":
-            if exchange:
-                yield _paired(exchange)
-            exchange = _readable(event, "user")
-        elif exchange and event.author == orchestrator and not event.branch:
-            exchange += _readable(event, "user" if event.get_function_responses() else "model")
-    if exchange:
-        yield _paired(exchange)
+            turns[event.invocation_id] = _readable(event, "user")
+        elif event.author == orchestrator and not event.branch and turns.get(event.invocation_id):
+            turns[event.invocation_id] += _readable(event, "user" if event.get_function_responses() else "model")
+    return (_paired(exchange) for exchange in turns.values() if exchange)
 
 
 def _readable(event: Event, role: str) -> Exchange:

@@ -191,6 +191,17 @@ async def test_agents_of_nested_files_are_qualified_by_their_file(open_syndicate
         assert [info.depth for info in s.compiled.agents] == [0, 1, 2, 1, 2]
 
 
+async def test_long_names_of_nested_files_and_agents_stay_apart(open_syndicate: Open, write: Write):
+    stem = "n" * 70
+    long = NESTED.replace("Lead", "L" * 60).replace("name: Kid", f"name: {'L' * 60}x")
+    write(f"{stem}.yaml", long)
+    text = one_agent() + f"subagents: [{{name: One, description: d, yaml_reference: {stem}.yaml}}]\n"
+    async with open_syndicate(text) as s:
+        names = [info.adk_name for info in s.compiled.agents]
+        assert len(set(names)) == 3
+        assert all(len(name) <= 64 and name.isidentifier() for name in names)
+
+
 async def test_a_nested_syndicate_answers_through_its_own_team(open_syndicate: Open, write: Write):
     write("desk.yaml", NESTED)
     text = one_agent(instruction="outer") + "subagents: [{name: Desk, description: d, yaml_reference: desk.yaml}]\n"

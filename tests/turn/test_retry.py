@@ -15,6 +15,11 @@ TWO = "syndicate_name: Two\norchestrator: {name: Solo, models: [scripted/first, 
 ONE = TWO.replace(", scripted/second", "")
 
 
+@pytest.fixture(autouse=True)
+def _provider() -> None:
+    register()
+
+
 def failure(code: str = "overloaded", after: float | None = 0.0) -> ModelError:
     error = ModelError(f"it is {code}", code=code)
     error.retry_after = after

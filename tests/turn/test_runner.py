@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from syndicate import (
     EmptyAnswerError,
@@ -18,6 +19,7 @@ from syndicate import (
 from syndicate.testing import Reply, ScriptedModel, ToolCall
 from syndicate.turn.events import Answer, Failed, Status, Text, Thinking, ToolFinished, ToolStarted, Usage
 from syndicate.turn.limits import Limits
+from syndicate.turn.runner import run_turn
 from tests.conftest import Open, Write
 
 SOLO = "syndicate_name: Solo\norchestrator: {name: Solo, model: local/smollm2, instruction: answer}\n"
@@ -181,8 +183,24 @@ async def test_a_blocking_tool_does_not_hold_up_other_turns(open_syndicate: Open
 async def test_a_tool_the_model_made_up_is_an_error_it_reads(open_syndicate: Open):
     model = ScriptedModel([Reply(calls=[ToolCall("no_such_tool")]), "sorry"])
     async with open_syndicate(SOLO, model) as s:
-        assert (await s.run("hello")).answer == "sorry"
+        events = await events_of(s)
+    assert of(events, Answer)[0].text == "sorry"
     assert "no_such_tool" in str(model.requests[1].contents[-1])
+    assert [(event.name, event.ok) for event in of(events, ToolFinished)] == [("no_such_tool", False)]
+    assert len(of(events, ToolStarted)) == 1
+
+
+@pytest.mark.parametrize(("args", "read"), [({}, None), ({"request": ""}, None), ({"request": ["a", 1]}, '["a", 1]')])
+async def test_a_delegation_without_a_request_is_an_error_and_any_value_is_read_as_json(
+    open_syndicate: Open, args: dict[str, Any], read: str | None
+):
+    replies: list[Any] = [Reply(calls=[ToolCall("Two", args)]), *(["two says"] if read else []), "done"]
+    model = ScriptedModel(replies)
+    async with open_syndicate(TEAM, model) as s:
+        events = await events_of(s)
+    assert of(events, ToolFinished)[0].ok is (read is not None)
+    if read:
+        assert texts(model.requests[1].contents) == [("user", [read])]
 
 
 async def test_a_failing_subagent_is_an_error_the_orchestrator_reads(open_syndicate: Open):
@@ -225,6 +243,22 @@ async def test_an_empty_reply_is_asked_for_once_more(open_syndicate: Open):
         result = await s.run("hello")
     assert (result.answer, result.usage.calls) == ("here", 2)
     assert texts(model.requests[1].contents) == [("user", ["hello", "Your reply was empty. Answer now."])]
+
+
+async def test_blank_space_of_an_empty_reply_is_no_part_of_the_answer(open_syndicate: Open):
+    async with open_syndicate(SOLO, ScriptedModel([Reply(deltas=["  ", "\n"]), "hello"])) as s:
+        events = await events_of(s)
+        assert [event.delta for event in of(events, Text)] == ["hello"]
+        assert (of(events, Answer)[0].text, (await s.transcript())[0].answer) == ("hello", "hello")
+
+
+async def test_an_answer_that_was_cut_says_so(open_syndicate: Open):
+    cut = Reply(text="once upon", finish_reason=types.FinishReason.MAX_TOKENS)
+    async with open_syndicate(SOLO, ScriptedModel([cut])) as s:
+        events = await events_of(s)
+    assert [event.text for event in of(events, Status)] == [
+        "the reply was cut at its most tokens: raise maxOutputTokens"
+    ]
 
 
 async def test_two_empty_replies_fail_the_turn_naming_the_agent_and_why(open_syndicate: Open):
@@ -346,6 +380,41 @@ async def test_a_turn_abandoned_half_way_leaves_a_session_that_the_next_turn_can
     assert texts(model.requests[-1].contents) == [("user", ["first", "second"])]
 
 
+async def test_what_was_shown_before_a_turn_broke_off_is_stored_and_read_by_the_next(open_syndicate: Open):
+    broken = Reply(deltas=["one ", "two ", "three"], error=ModelError("cut", code="stream-cut"), fail_after=2)
+    stopped = Reply(deltas=["four "] * 50, delay=0.02)
+    model = ScriptedModel([broken, stopped, "done"])
+    async with open_syndicate(SOLO, model) as s:
+        await events_of(s, "count")
+        async for event in (stream := s.stream("go on")):
+            if isinstance(event, Text):
+                break
+        await stream.aclose()
+        said = [exchange.answer for exchange in await s.transcript()]
+        assert said == ["one two ", "four "]
+        await s.run("and?")
+    assert texts(model.requests[-1].contents) == [
+        ("user", ["count"]),
+        ("model", ["one two "]),
+        ("user", ["go on"]),
+        ("model", ["four "]),
+        ("user", ["and?"]),
+    ]
+
+
+async def test_turns_that_run_at_once_do_not_mix(open_syndicate: Open):
+    def echo(request: Any) -> Reply:
+        return Reply(text=f"to {request.contents[-1].parts[-1].text}", delay=0.02)
+
+    model = ScriptedModel([echo, echo, echo, "last"])
+    async with open_syndicate(SOLO, model) as s:
+        await asyncio.gather(s.run("a"), s.run("b"), s.run("c"))
+        assert {(e.user, e.answer) for e in await s.transcript()} == {("a", "to a"), ("b", "to b"), ("c", "to c")}
+        await s.run("d")
+    read = texts(model.requests[-1].contents)
+    assert [(read[n][1][0], read[n + 1][1][0]) for n in (0, 2, 4)] == [("a", "to a"), ("b", "to b"), ("c", "to c")]
+
+
 async def test_two_turns_on_one_session_at_once_both_answer(open_syndicate: Open):
     model = ScriptedModel([Reply(text="one", delay=0.05), Reply(text="two", delay=0.05)])
     async with open_syndicate(SOLO, model) as s:
@@ -449,6 +518,19 @@ async def test_the_current_date_is_rendered_for_each_turn_in_the_users_time_zone
     ]
 
 
+async def test_an_unknown_time_zone_is_refused_and_a_stored_one_ignored(open_syndicate: Open):
+    text = SOLO.replace("answer", "'Today is {{current_date}}.'")
+    async with open_syndicate(text, ScriptedModel(["ok"])) as s:
+        bad = run_turn(s.compiled, "hi", user_id="u", session_id="s", services=s.services, timezone="Nope/Zone")
+        with pytest.raises(UsageError, match="'Nope/Zone' is not a time zone"):
+            await anext(bad)
+        assert await s.sessions("u") == []
+        state = {"user:timezone": "Nope/Zone"}
+        await s.services.sessions.create_session(app_name=s.name, user_id="u", session_id="s", state=state)
+        turn = run_turn(s.compiled, "hi", user_id="u", session_id="s", services=s.services)
+        assert [event.text async for event in turn if isinstance(event, Answer)] == ["ok"]
+
+
 async def test_an_empty_message_is_refused_before_anything_runs(open_syndicate: Open):
     async with open_syndicate(SOLO, ScriptedModel([])) as s:
         with pytest.raises(UsageError, match="the message is empty"):
@@ -458,7 +540,6 @@ async def test_an_empty_message_is_refused_before_anything_runs(open_syndicate: 
 
 async def test_an_adk_runner_of_ones_own_can_run_the_compiled_agents(open_syndicate: Open):
     from google.adk.runners import InMemoryRunner
-    from google.genai import types
 
     model = ScriptedModel([delegate("Two"), "two says", "done"])
     async with open_syndicate(TEAM, model) as s:
@@ -470,9 +551,12 @@ async def test_an_adk_runner_of_ones_own_can_run_the_compiled_agents(open_syndic
     assert events[-1].content.parts[0].text == "done"  # type: ignore[index]
 
 
-async def test_what_fails_is_a_run_error_or_the_models_own_exception(open_syndicate: Open):
+async def test_what_fails_is_a_run_error_or_the_models_own_exception(
+    open_syndicate: Open, caplog: pytest.LogCaptureFixture
+):
     async with open_syndicate(SOLO, ScriptedModel([RuntimeError("a bug")])) as s:
         events = await events_of(s)
+    assert not [record for record in caplog.records if record.exc_info]
     failure = of(events, Failed)[0]
     assert (failure.code, failure.message) == ("internal", "RuntimeError: a bug")
     assert not isinstance(failure.error, RunError)

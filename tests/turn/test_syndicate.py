@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 
 import pytest
 
@@ -75,6 +77,30 @@ def test_without_an_event_loop(write: Write, settings: Settings):
     path = write("solo.yaml", SOLO)
     result = run_sync(path, "hello", settings=settings, models={"*": ScriptedModel(["hi"])})
     assert (result.answer, result.agent, result.route, result.confirms) == ("hi", "Solo", None, ())
+
+
+async def test_without_an_event_loop_is_said_where_one_runs(write: Write, settings: Settings):
+    with pytest.raises(UsageError, match=r"await Syndicate\.run there"):
+        run_sync(write("solo.yaml", SOLO), "hello", settings=settings)
+
+
+async def test_a_named_agents_model_wins_over_that_of_all(open_syndicate: Open):
+    named, others = ScriptedModel(["named"], model="named"), ScriptedModel([], model="others")
+    async with open_syndicate(SOLO, models={"Solo": named, "*": others}) as s:
+        assert await s.answering_model() == "named"
+
+
+def test_the_date_needs_no_time_zones_of_the_machine(write: Write, settings: Settings):
+    path = write("solo.yaml", SOLO.replace("{{tone}}", "{{current_date}}"))
+    code = (
+        "from syndicate import run_sync; from syndicate.testing import ScriptedModel;"
+        f"print(run_sync({str(path)!r}, 'hi', models={{'*': ScriptedModel(['ok'])}}).answer)"
+    )
+    env = {"PATH": "/usr/bin:/bin", "PYTHONTZPATH": "", "TZ": "Nowhere/Nothing", "HOME": str(path.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=env
+    )
+    assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
 
 
 async def test_a_file_with_problems_is_not_opened(write: Write, settings: Settings):
