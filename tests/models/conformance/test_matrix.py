@@ -22,7 +22,7 @@ from syndicate.tools.search import left_out
 from tests.models.conformance.conftest import OpenDesk
 from tests.models.conformance.desks import PROVIDERS, Desk
 from tests.models.conformance.wires import Called, Said
-from tests.models.conftest import WEATHER, calls_of, request_of, text_of
+from tests.models.conftest import WEATHER, Answer, StandIn, calls_of, request_of, text_of
 
 SCHEMA = {
     "type": "object",
