@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.models import anthropic_wire as claude
+from tests.models import responses_wire as responses
 from tests.models.conftest import Answer, StandIn, stand_in
 
 __all__ = ["stand_in"]
@@ -157,6 +160,52 @@ def test_search_is_offered_and_its_sources_printed(shell: Any, providers: dict[s
         "sources"
     ]
     assert sources[1] == {"title": "Light", "uri": "https://example.org/light"}
+
+
+def cited_by_claude() -> Answer:
+    """An answer that cites a page, as the Messages API streams it."""
+    page = {"url": "https://example.org/sky", "title": "The sky", "cited_text": "blue", "encrypted_index": "x"}
+    found = {"type": "web_search_result", "url": page["url"], "title": page["title"], "encrypted_content": "x"}
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{**found, "page_age": None}]}
+    citation = {"type": "citations_delta", "citation": {"type": "web_search_result_location", **page}}
+    said = {"type": "text_delta", "text": "It scatters."}
+    query = {"type": "input_json_delta", "partial_json": '{"query": "sky blue"}'}
+    return claude.events(
+        claude.start(),
+        *claude.block(0, search, query),
+        *claude.block(1, result),
+        *claude.block(2, {"type": "text", "text": "", "citations": []}, said, citation),
+        *claude.stop(),
+    )
+
+
+def cited_by_gpt() -> Answer:
+    page = responses.cited("https://example.org/sky", "The sky")
+    return responses.streamed(responses.web_search("sky blue"), responses.message("It scatters.", [page]))
+
+
+@pytest.mark.parametrize(
+    ("model_id", "path", "answer", "address"),
+    [
+        ("claude-haiku-4-5", claude.PATH, cited_by_claude, "ANTHROPIC_BASE_URL"),
+        ("gpt-5-mini", responses.PATH, cited_by_gpt, "OPENAI_BASE_URL"),
+        ("grok-4-fast", responses.PATH, cited_by_gpt, "XAI_BASE_URL"),
+    ],
+)
+def test_every_cloud_provider_answers_and_searches(
+    model_id: str, path: str, answer: Callable[[], Answer], address: str, shell: Any, stand_in: StandIn
+) -> None:
+    stand_in.on(path, answer())
+    variables = {address: stand_in.url + path.removesuffix("/responses").removesuffix("/v1/messages")}
+    variables[address.replace("BASE_URL", "API_KEY")] = KEY
+    done = shell.run("models", "try", "hi", "--search", "--model", model_id, "--json", **variables)
+    trial = json.loads(done.stdout)
+    assert (done.returncode, trial["error"], trial["answer"]) == (0, None, "It scatters.")
+    assert trial["sources"] == [{"title": "The sky", "uri": "https://example.org/sky"}]
+    assert trial["usage"]["input"] > 0
+    (body,) = stand_in.bodies(path)
+    assert "web_search" in str(body["tools"])
 
 
 def test_without_search_none_is_offered(shell: Any, providers: dict[str, str], stand_in: StandIn) -> None:
