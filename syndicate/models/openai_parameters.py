@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import openai
 from google.adk.models.llm_request import LlmRequest
-from google.genai import types
 
 from syndicate.models import request as asked
 from syndicate.models.request import JsonObject
@@ -50,7 +49,6 @@ _NO_EQUIVALENT = {
     "presence_penalty": "presencePenalty",
     "frequency_penalty": "frequencyPenalty",
     "stop_sequences": "stopSequences",
-    "safety_settings": "safetySettings",
 }
 
 
@@ -98,11 +96,9 @@ def effort_of(request: LlmRequest, model: str) -> str | None:
     """`reasoning.effort` for `thinkingLevel`, else `thinkingBudget`; None leaves it to the model."""
     config = request.config.thinking_config
     least, *more = next(efforts for pattern, efforts in _EFFORTS if pattern.fullmatch(model))
-    level = config.thinking_level if config else None
-    if level is types.ThinkingLevel.MINIMAL:
-        return least if least == "minimal" else "low"
-    if level is not None and level.value.lower() in (least, *more):
-        return level.value.lower()
+    level = asked.thinking_level(request)
+    if level:
+        return level if level in (least, *more) else "low"
     budget = config.thinking_budget if config else None
     if budget is None or budget < 0:
         return None
@@ -117,9 +113,10 @@ def dropped_settings(request: LlmRequest, refused: Set[str]) -> tuple[str, ...]:
     config = request.config
     names = [name for field, name in _NO_EQUIVALENT.items() if getattr(config, field) not in (None, [])]
     names += ["candidateCount"] if (config.candidate_count or 1) > 1 else []
+    names += asked.settings_given(request, "safetySettings", "responseMimeType")
     names += [name for field, name in _SETTINGS.items() if field in refused and getattr(config, field) is not None]
     thinking = config.thinking_config
     if thinking is not None and refused & {"reasoning", "reasoning.effort"}:
-        names += ["thinkingLevel"] if thinking.thinking_level is not None else []
-        names += ["thinkingBudget"] if thinking.thinking_budget else []
+        names += ["thinkingLevel"] if asked.thinking_level(request) else []
+        names += asked.settings_given(request, "thinkingBudget")
     return tuple(names)

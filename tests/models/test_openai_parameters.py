@@ -83,20 +83,27 @@ def test_settings_without_an_equivalent_are_told() -> None:
         frequency_penalty=0.2,
         stop_sequences=["END"],
         candidate_count=2,
-        safety_settings=[],
+        safety_settings=[types.SafetySetting()],
+        response_mime_type="text/x.enum",
         temperature=0.5,
         top_p=0.5,
         max_output_tokens=99,
         thinking_config=types.ThinkingConfig(thinking_level=types.ThinkingLevel.LOW, thinking_budget=9),
     )
-    always = ("topK", "seed", "presencePenalty", "frequencyPenalty", "stopSequences", "candidateCount")
+    numbers = ("topK", "seed", "presencePenalty", "frequencyPenalty", "stopSequences", "candidateCount")
+    always = (*numbers, "safetySettings", "responseMimeType")
     assert adapter("gpt-5.2").dropped_settings(everything) == always
     assert adapter("o3").dropped_settings(everything) == (*always, "temperature", "topP")
     assert adapter("gpt-4.1").dropped_settings(everything) == (*always, "thinkingLevel", "thinkingBudget")
 
 
 def test_nothing_is_told_of_settings_that_are_not_made() -> None:
-    plain = request_of(candidate_count=1, stop_sequences=[], thinking_config=types.ThinkingConfig(thinking_budget=0))
+    plain = request_of(
+        candidate_count=1,
+        stop_sequences=[],
+        safety_settings=[],
+        thinking_config=types.ThinkingConfig(thinking_budget=0),
+    )
     assert adapter("gpt-4.1").dropped_settings(plain) == ()
 
 
