@@ -217,6 +217,25 @@ def capability_matrix() -> str:
     return f"{table(('', *MATRIX), rows)}\n{below}"
 
 
+def search_tools() -> str:
+    """Which provider has which search, and what an agent that names one is told on the others."""
+    from typing import get_args
+
+    from syndicate.models.capabilities import MATRIX, native_tools
+    from syndicate.models.server_tools import ServerToolKind
+    from syndicate.tools.search import left_out
+
+    rows = (
+        (
+            f"`{kind}`",
+            ", ".join(provider for provider in MATRIX if kind in native_tools(provider)),
+            "left out, said once" if left_out([kind], "ollama/any") else "does nothing",
+        )
+        for kind in get_args(ServerToolKind)
+    )
+    return table(("tool", "who has it", "elsewhere"), rows)
+
+
 def cli_help() -> str:
     """What `--help` prints, for `syndicate` and every verb."""
     from syndicate.cli.app import group
@@ -242,6 +261,7 @@ REGIONS: dict[str, Callable[[], str]] = {
     "cli-help": cli_help,
     "model-ids": model_ids,
     "capabilities": capability_matrix,
+    "search-tools": search_tools,
     "not-in-this-version": not_in_this_version,
 }
 PAGES = ("docs/cli.md", "docs/providers.md", "docs/settings.md", "docs/syndicate-yaml.md")

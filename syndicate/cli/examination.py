@@ -97,6 +97,8 @@ def _providers(providers: Iterable[ProviderReport], settings: Settings, marks: M
         sign = (marks.yes, _GOOD) if row.ready else (marks.none, "")
         state = provider_state(row, settings)
         yield Text.assemble("  ", sign, f" {row.id:<{name}}  ", (f"{row.ids:<{ids}}", _DIM), f"  {state}")
+        for note in row.notes:
+            yield Text.assemble("    ", (one_line(note, 200), _DIM))
 
 
 def provider_state(row: ProviderReport, settings: Settings) -> str:

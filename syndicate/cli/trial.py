@@ -105,9 +105,13 @@ async def _trial(
 
 
 class _View(Protocol):
-    def begin(self, model_id: str) -> None: ...
+    def begin(self, model_id: str) -> None:
+        """A model is waited for."""
+        ...
 
-    def show(self, trial: Trial) -> None: ...
+    def show(self, trial: Trial) -> None:
+        """It has answered, or failed."""
+        ...
 
 
 class _TextView:

@@ -18,6 +18,7 @@ from syndicate.models import gateway
 from syndicate.models.capabilities import calls_tools, native_tools
 from syndicate.models.ollama_daemon import base_url
 from syndicate.models.registry import provider_of, providers
+from syndicate.models.xai_search import XaiSearch
 from syndicate.tools import registry as tools
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class ProviderReport:
     """One provider. `key` names its variable, `extra` what it needs installed, `daemon` the address of a server.
 
     `key_set`, `installed` and `daemon_up` are None where there is nothing of the kind; `pulled` are a daemon's models.
-    `needs` is what to do before its models can be asked, empty when nothing.
+    `needs` is what to do before its models can be asked, empty when nothing; `notes` tell of settings it cannot follow.
     """
 
     id: str
@@ -106,6 +107,7 @@ class ProviderReport:
     pulled: tuple[str, ...]
     via: str | None
     needs: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ def _agent(member: _Member, routes: Mapping[str, Route], settings: Settings) -> 
     models = tuple(_model(model_id, routes[model_id], settings) for model_id in member.models)
     answering = next((model for model in models if model.available), None)
     names = [(name, False) for name in member.config.tools] + [(name, True) for name in member.team]
-    drops = ((name, _dropped(name, answering, is_agent=is_agent), is_agent) for name, is_agent in names)
+    drops = ((name, _dropped(name, answering, settings, is_agent=is_agent), is_agent) for name, is_agent in names)
     return AgentReport(
         name=member.config.name,
         location=member.loaded.locate(*member.place, "name"),
@@ -263,7 +265,7 @@ def _model(model_id: str, route: Route, settings: Settings) -> ModelReport:
     )
 
 
-def _dropped(name: str, answering: ModelReport | None, *, is_agent: bool) -> str:
+def _dropped(name: str, answering: ModelReport | None, settings: Settings, *, is_agent: bool) -> str:
     """Why an agent does not get a tool; empty when it does, or when no model answers and nobody can tell."""
     if not is_agent and missing_tool(name):
         return "comes with a later version"
@@ -277,6 +279,9 @@ def _dropped(name: str, answering: ModelReport | None, *, is_agent: bool) -> str
     served = answering.via or answering.provider or ""
     if not is_agent and name in SEARCHES and name not in native_tools(served):
         return f"{f'a {served}' if answering.via else served} has none of its own"
+    if name == "collections_search":
+        lines = XaiSearch.from_settings(settings).warnings(name)
+        return "; ".join(line.removeprefix(f"{name} is left out: ") for line in lines)
     return ""
 
 
@@ -322,7 +327,16 @@ def _provider(provider: Provider, route: Route, settings: Settings, pulled: tupl
         pulled=(pulled or ()) if is_ollama else (),
         via=_via(sample_id(provider), settings),
         needs="" if ready else _needs(route),
+        notes=_notes(provider, settings),
     )
+
+
+def _notes(provider: Provider, settings: Settings) -> tuple[str, ...]:
+    """What the settings of xAI's searches say that it does not take."""
+    if provider.id != "xai":
+        return ()
+    search = XaiSearch.from_settings(settings)
+    return tuple(line for kind in ("web_search", "x_search") for line in search.warnings(kind))
 
 
 def _needs(route: Route) -> str:

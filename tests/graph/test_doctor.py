@@ -112,6 +112,20 @@ async def test_a_search_is_kept_where_the_provider_has_it(write: Write, bare: Se
     assert dropped(await examined(write, TEAM, ollama), "Lead") == {"web_search": "ollama has none of its own"}
 
 
+async def test_a_collections_search_needs_collections(write: Write, bare: Settings) -> None:
+    text = TEAM.replace("ollama/qwen3:8b, gemini-3.7-flash", "grok-4").replace("[web_search]", "[collections_search]")
+    on = with_keys(bare, "xai")
+    assert "XAI_COLLECTION_IDS" in dropped(await examined(write, text, on), "Lead")["collections_search"]
+    named = on.model_copy(update={"xai_collection_ids": "col_1"})
+    assert dropped(await examined(write, text, named), "Lead") == {}
+
+
+async def test_settings_that_xai_cannot_follow_are_noted(write: Write, bare: Settings) -> None:
+    report = await examined(write, TEAM, bare.model_copy(update={"xai_x_search_from_date": "May"}))
+    (note,) = provider(report, "xai").notes
+    assert "XAI_X_SEARCH_FROM_DATE" in note
+
+
 def test_the_searches_are_those_an_adapter_may_be_asked_for() -> None:
     assert set(get_args(ServerToolKind)) == SEARCHES
 
