@@ -99,9 +99,9 @@ class AgentModel(BaseLlm):
         for line in tools_left_out(self._agent, model):
             self._say_once(line)
 
-    def _say_once(self, line: str | None) -> None:
+    def _say_once(self, line: str) -> None:
         scope = CURRENT.get()
-        if scope is not None and line and line not in self._said:
+        if scope is not None and line not in self._said:
             self._said.add(line)
             scope.status(self._agent, line)
 
@@ -165,7 +165,8 @@ class AgentModel(BaseLlm):
         """The responses of one model, asked again when it fails before it has begun."""
         scope = CURRENT.get()
         request.model = model.model
-        self._say_once(settings_left_out(model, request))
+        for line in settings_left_out(model, request):
+            self._say_once(line)
 
         def attempt() -> AsyncGenerator[LlmResponse, None]:
             return model.generate_content_async(request, stream=stream)

@@ -23,8 +23,10 @@ def tools_left_out(agent: AgentInfo, model: BaseLlm) -> list[str]:
     return list(searches_left_out(agent.tools, model.model, provider=transport))
 
 
-def settings_left_out(model: BaseLlm, request: LlmRequest) -> str | None:
-    """A line for the settings of this request that the provider has no equivalent for."""
+def settings_left_out(model: BaseLlm, request: LlmRequest) -> list[str]:
+    """Lines for what this request asks and the provider has no equivalent for, or cannot follow as it is set."""
     dropped: Callable[[LlmRequest], tuple[str, ...]] | None = getattr(model, "dropped_settings", None)
+    warnings: Callable[[LlmRequest], tuple[str, ...]] | None = getattr(model, "warnings", None)
     names = dropped(request) if dropped else ()
-    return f"{model.model} has no {', '.join(names)}: left out" if names else None
+    lines = [f"{model.model} has no {', '.join(names)}: left out"] if names else []
+    return [*lines, *(warnings(request) if warnings else ())]
