@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -15,6 +16,8 @@ import click
 from syndicate.errors import SyndicateError
 
 PROBLEMS, USAGE, INTERRUPTED = 1, 2, 130
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What writing to a stream that is open already fails with; files that are opened by name have a `filename`."""
 
 
 @dataclass(slots=True)
@@ -27,6 +30,11 @@ class Options:
 def run(command: click.Command, args: Sequence[str], prog_name: str) -> int:
     """Run a command to its exit code. No exception leaves, no traceback is shown unless `--debug` asks for it."""
     options = Options()
+    if sys.stderr is None:  # closed by the caller, who wants to hear nothing
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        show_line("error: standard output is closed; give it a file, or /dev/null")
+        return PROBLEMS
     _forgive_encodings()
     try:
         code = command.main(list(args), prog_name=prog_name, standalone_mode=False, obj=options)
@@ -39,6 +47,10 @@ def run(command: click.Command, args: Sequence[str], prog_name: str) -> int:
     except Exception as error:
         if options.debug:
             traceback.print_exception(error)
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+            _drop_stdout()
+            show_line(f"error: standard output cannot be written: {(error.strerror or str(error)).lower()}")
+            return PROBLEMS
         return _report(error, args)
     return code if isinstance(code, int) else 0
 
@@ -91,5 +103,5 @@ def _forgive_encodings() -> None:
 
 
 def _drop_stdout() -> None:
-    """The reader is gone: let the interpreter's last flush go nowhere."""
+    """Nobody takes any more: let the interpreter's last flush go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

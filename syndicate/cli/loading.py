@@ -26,5 +26,5 @@ def shown_path(path: Path) -> str:
     """The path as a person would type it: relative when it is below the working directory."""
     try:
         return str(path.relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):  # the working directory may be gone
         return str(path)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from syndicate.errors import ModelError
+from syndicate.models.data_folder import writing
 
 if TYPE_CHECKING:
     from syndicate.settings import Settings
@@ -105,14 +106,22 @@ def begin(launch: Launch) -> None:
 
 
 def ensure(launch: Launch) -> Endpoint:
-    """The running server; blocks until it is ready. Raises `ModelError` when it cannot start."""
+    """The running server; blocks until it is ready.
+
+    Raises `ModelError` when it cannot start, `ModelUnavailableError` when its files cannot be kept.
+    """
     if (endpoint := running(launch)) is not None:
         return endpoint
     from filelock import FileLock
 
-    _make_folder(launch)
-    with FileLock(launch.file(".start")):
+    lock = FileLock(launch.file(".start"))
+    with writing(Path(launch.folder)):
+        _make_folder(launch)
+        lock.acquire()
+    try:
         return running(launch) or _start(launch)
+    finally:
+        lock.release()
 
 
 def _start(launch: Launch) -> Endpoint:
@@ -133,8 +142,10 @@ def _start(launch: Launch) -> Endpoint:
 
 def _spawn(launch: Launch) -> subprocess.Popen[bytes]:
     """A process of its own session, so that neither Ctrl-C nor the end of this process reaches it."""
-    _make_folder(launch)
-    with launch.file(".log").open("ab") as log:
+    with writing(Path(launch.folder)):
+        _make_folder(launch)
+        log = launch.file(".log").open("ab")
+    with log:
         process = subprocess.Popen(
             [sys.executable, "-m", "syndicate.models.local_server", str(launch)],
             stdin=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syndicate.errors import MissingExtraError, ModelUnavailableError
+from syndicate.models.data_folder import writing
 from syndicate.models.download import DownloadError, Progress, download, partial_path, sha256_of
 
 if TYPE_CHECKING:
@@ -72,15 +74,15 @@ def malformed(model_id: str) -> str | None:
 
 
 def find(model_id: str, settings: Settings) -> Path | None:
-    """The file of the weights, when it is there."""
+    """The file of the weights, when it is there and may be looked at."""
     reference = parse(model_id)
     if reference is None:
         return None
     if reference.path is not None:
-        return reference.path.absolute() if reference.path.is_file() else None
+        return reference.path.absolute() if os.path.isfile(reference.path) else None
     folder = _folder(reference, settings)
     if reference.file is not None:
-        return folder / reference.file if (folder / reference.file).is_file() else None
+        return folder / reference.file if os.path.isfile(folder / reference.file) else None
     return min(folder.glob("**/*.gguf"), key=_preference, default=None)
 
 
@@ -96,9 +98,10 @@ def pull(model_id: str, settings: Settings, progress: Progress | None = None) ->
         reason = malformed(model_id) or f"there is no file {str(reference and reference.path)!r}"
         raise ModelUnavailableError(reason, code="no-weights", model=model_id)
     folder = _folder(reference, settings)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder, progress):
-        return find(model_id, settings) or _fetch(model_id, reference, folder, progress)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder, progress):
+            return find(model_id, settings) or _fetch(model_id, reference, folder, progress)
 
 
 def _folder(reference: Reference, settings: Settings) -> Path:

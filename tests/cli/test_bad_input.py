@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -142,3 +143,68 @@ def test_a_bug_is_one_line_that_says_how_to_see_more(shell: Any) -> None:
     line = one_line_of(shell.run("chat", "pair", "hi"), 1)
     assert "bug" in line
     assert "Traceback" in shell.run("--debug", "chat", "pair", "hi").stderr
+
+
+def through_shell(shell: Any, redirection: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run `syndicate ARGS…` with one of its streams closed or led elsewhere by a real shell."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirection}', "sh", *shell.command(*args)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=shell.folder,
+        env=shell.env(),
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("args", [["list"], ["schema"], ["chat", "pair", "hi"], ["--version"]])
+def test_a_standard_output_that_takes_nothing_is_named(shell: Any, args: list[str]) -> None:
+    closed = one_line_of(through_shell(shell, ">&-", *args), 1)
+    assert closed.startswith("error: standard output is closed; ")
+    if os.path.exists("/dev/full"):
+        full = one_line_of(through_shell(shell, ">/dev/full", *args), 1)
+        assert full == "error: standard output cannot be written: no space left on device\n"
+
+
+def test_a_closed_standard_error_silences_what_is_not_the_answer(shell: Any) -> None:
+    done = through_shell(shell, "2>&-", "chat", "pair", "hi")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello from the lead\n", "")
+    assert through_shell(shell, "2>&-", "show", "nowhere").returncode == 1
+
+
+EMBEDDED = ["chat", "pair", "hi", "--model", "Lead=local/smollm2"]
+
+
+@pytest.mark.parametrize("args", [EMBEDDED, ["models", "pull"]])
+def test_a_data_folder_that_cannot_be_made_names_the_variable(shell: Any, args: list[str]) -> None:
+    (shell.folder / "taken").touch()
+    for home in ("/dev/null", str(shell.folder / "taken" / "home")):
+        line = one_line_of(shell.run(*args, SYNDICATE_HOME=home), 1)
+        assert line.startswith(f"error: '{home}")
+        assert "cannot be written: not a directory; set SYNDICATE_HOME to a folder that can be written" in line
+
+
+@pytest.mark.parametrize("args", [EMBEDDED, ["models", "pull"]])
+@pytest.mark.parametrize("mode", [0o500, 0])
+def test_a_home_without_permission_names_the_variable(
+    shell: Any, powerless: Powerless, args: list[str], mode: int
+) -> None:
+    home = shell.folder / "person"
+    home.mkdir(mode=mode)
+    line = one_line_of(powerless(*args, SYNDICATE_HOME="", XDG_DATA_HOME="", HOME=str(home)), 1)
+    assert line.startswith(f"error: '{home}")
+    assert "cannot be written: permission denied; set SYNDICATE_HOME" in line
+
+
+def test_a_working_directory_that_is_gone_is_no_bug(shell: Any) -> None:
+    command = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *shell.command("show", str(shell.agents / "pair.yaml"))],
+        capture_output=True,
+        text=True,
+        cwd=shell.folder,
+        env={**shell.env(), "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done

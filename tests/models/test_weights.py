@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from syndicate.errors import ModelUnavailableError
 from syndicate.models import weights
 from syndicate.models.download import DownloadError, download, partial_path
+from syndicate.models.local_launch import Launch, ensure
 from syndicate.models.weights import SMOLLM2, Reference, find, malformed, parse, pull
 from syndicate.settings import Settings
 from tests.models.conftest import Answer, Received, StandIn
@@ -99,6 +100,17 @@ def ranged(data: bytes = DATA, *, send: int | None = None) -> Callable[[Received
         return Answer([rest[:send]], 206 if start else 200, "application/octet-stream", headers, drop=cut)
 
     return answer
+
+
+def test_a_data_folder_that_cannot_be_written_is_that_error(tmp_path: Path) -> None:
+    """The server's files fail in the same way as the weights."""
+    (tmp_path / "home").touch()
+    settings = Settings.read({"syndicate_home": tmp_path / "home"}, env_file=None)
+    with pytest.raises(ModelUnavailableError, match="cannot be written: not a directory; set SYNDICATE_HOME") as caught:
+        pull("local/smollm2", settings)
+    assert caught.value.code == "data-folder"
+    with pytest.raises(ModelUnavailableError, match="cannot be written: not a directory; set SYNDICATE_HOME"):
+        ensure(Launch.of(tmp_path / "any.gguf", settings))
 
 
 def test_a_file_arrives_whole(stand_in: StandIn, tmp_path: Path) -> None:
