@@ -80,7 +80,6 @@ class AnthropicLlm(BaseLlm):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         """One response, or with `stream` partial ones and then the whole. Raises `ModelError`."""
-        self._check_key()
         reply = AnthropicReply(self.model, hide_thoughts=asked.thoughts_hidden(llm_request))
         try:
             async with aclosing(self._ask(self.body(llm_request), reply, stream)) as deltas:
@@ -154,13 +153,7 @@ class AnthropicLlm(BaseLlm):
 
     def _key(self) -> str:
         key = self._known_settings().anthropic_api_key
-        return key.get_secret_value().strip() if key else ""
-
-    def _check_key(self) -> None:
-        """Refuse a key that no HTTP header can carry: a library would quote it."""
-        key = self._key()
-        if not (key.isascii() and key.isprintable()):
-            raise failure("the key holds characters that cannot be sent", model=self.model, code="auth")
+        return key.get_secret_value() if key else ""
 
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
         if isinstance(error, anthropic.APIStatusError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, cast
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -19,13 +19,10 @@ from google.genai import errors, types
 from pydantic import PrivateAttr
 
 from syndicate.errors import ModelError
-from syndicate.models import request as asked
-from syndicate.models.failure import failure
+from syndicate.models.failure import failure, retry_after_of
+from syndicate.models.gemini_request import dropped_settings, prepared, sealed
+from syndicate.settings import Settings
 
-if TYPE_CHECKING:
-    from syndicate.settings import Settings
-
-_TIMEOUT_MILLISECONDS = 600_000
 # google-genai lets errors of its transport through; which library that is depends on what is installed.
 _TRANSPORTS: list[Any] = [
     importlib.import_module(name) for name in ("httpx", "httpx2") if importlib.util.find_spec(name)
@@ -35,22 +32,22 @@ _TIMEOUTS: tuple[type[Exception], ...] = tuple(transport.TimeoutException for tr
 
 
 class GeminiLlm(Gemini):
-    """A Gemini model by API key. Stateless but for one client per event loop; `aclose` closes the running one's."""
+    """A Gemini model by API key. `timeout` is the longest silence of the API in seconds.
 
+    Stateless but for one client per event loop; `aclose` closes the running one's. Built with `model=` alone it reads
+    the settings itself, at its first call.
+    """
+
+    timeout: float = 600.0
+    _settings: Settings | None = PrivateAttr(default=None)
     _key: str = PrivateAttr(default="")
     _loops: WeakSet[asyncio.AbstractEventLoop] = PrivateAttr(default_factory=WeakSet[asyncio.AbstractEventLoop])
 
     @classmethod
     def from_settings(cls, model_id: str, settings: Settings) -> Self:
         """The adapter. Never Vertex, whatever else the environment says."""
-        key = settings.google_genai_api_key.get_secret_value() if settings.google_genai_api_key else ""
-        options = types.HttpOptions(timeout=_TIMEOUT_MILLISECONDS)
-        adapter = cls(
-            model=model_id,
-            base_url=settings.google_gemini_base_url,
-            client_kwargs={"api_key": key, "vertexai": False, "http_options": options},
-        )
-        adapter._key = key
+        adapter = cls(model=model_id)
+        adapter._settings = settings
         return adapter
 
     @property
@@ -62,19 +59,25 @@ class GeminiLlm(Gemini):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         """One response, or with `stream` partial ones and then the whole. Raises `ModelError`."""
+        if self.client_kwargs is None:
+            self._configure(self._settings or Settings.read())
         self._loops.add(asyncio.get_running_loop())
         begun = False
         last: LlmResponse | None = None
         try:
-            sent = super().generate_content_async(self._prepared(llm_request), stream)
+            sent = super().generate_content_async(prepared(llm_request, self.model), stream)
             async with aclosing(_in_a_task(sent)) as responses:
                 async for last in responses:
                     begun = True
                     if last.partial and last.content and last.content.parts:
-                        yield last
+                        yield last.model_copy(update={"content": sealed(last.content)})
         except (errors.APIError, ValueError, *_TRANSPORT_ERRORS) as error:
             raise self._failure(error, begun=begun) from None
         yield self._whole(last)
+
+    def dropped_settings(self, request: LlmRequest) -> tuple[str, ...]:
+        """What this model cannot have of the request, by its names in syndicate files."""
+        return dropped_settings(request, self.model)
 
     async def aclose(self) -> None:
         """Close the connections that were opened in the running event loop."""
@@ -83,24 +86,12 @@ class GeminiLlm(Gemini):
             self._loops.discard(loop)
             await self.api_client.aio.aclose()
 
-    def _prepared(self, request: LlmRequest) -> LlmRequest:
-        """A copy as Gemini wants it: schemas as JSON Schema, tool results as JSON, no thoughts but signed ones."""
-        config = request.config.model_copy()
-        schema = asked.output_schema(request)
-        config.response_schema = config.response_json_schema = None
-        if schema is not None and asked.tools(request) and not self._schema_beside_tools():
-            words = [asked.system_text(request), asked.schema_instruction(schema)]
-            config.system_instruction = "\n\n".join(filter(None, words))
-            config.response_mime_type = None
-        elif schema is not None:
-            config.response_json_schema = schema.schema
-            config.response_mime_type = "application/json"
-        contents = [content for item in request.contents if (content := _replayed(item)).parts]
-        return request.model_copy(update={"model": self.model, "config": config, "contents": contents})
-
-    def _schema_beside_tools(self) -> bool:
-        """Gemini takes both together from its third generation on."""
-        return not self.model.startswith(("gemini-1", "gemini-2"))
+    def _configure(self, settings: Settings) -> None:
+        """Take key and address from the settings."""
+        self._key = settings.google_genai_api_key.get_secret_value() if settings.google_genai_api_key else ""
+        self.base_url = settings.google_gemini_base_url
+        options = types.HttpOptions(timeout=round(self.timeout * 1000))
+        self.client_kwargs = {"api_key": self._key, "vertexai": False, "http_options": options}
 
     def _whole(self, response: LlmResponse | None) -> LlmResponse:
         """The final response, checked for an end, its calls under ids that survive ADK's replay."""
@@ -108,6 +99,8 @@ class GeminiLlm(Gemini):
             raise ModelError(
                 f"the answer of {self.model!r} broke off", code="stream-cut", retryable=True, model=self.model
             )
+        if response.content:
+            response.content = sealed(response.content)
         parts = (response.content.parts if response.content else None) or []
         for part in parts:
             call = part.function_call
@@ -120,13 +113,32 @@ class GeminiLlm(Gemini):
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
         if isinstance(error, errors.APIError):
             words = f"{error.message or error} ({error.status})"
-            return failure(words, model=self.model, status=error.code, secret=self._key)
+            pause = _retry_after(error)
+            return failure(words, model=self.model, status=error.code, secret=self._key, retry_after=pause)
         if isinstance(error, _TIMEOUTS):
             return failure("no answer in time", model=self.model, code="timeout")
         if isinstance(error, _TRANSPORT_ERRORS):
             code = "stream-cut" if begun else "connection"
             return failure(str(error) or type(error).__name__, model=self.model, code=code, secret=self._key)
         return failure(f"the answer cannot be read: {error}", model=self.model, code="malformed", secret=self._key)
+
+
+def _retry_after(error: errors.APIError) -> float | None:
+    """The pause that Google asks for: a `RetryInfo` among the details, or the header."""
+    sent: Any = error  # the SDK's types of what the server sent name classes of libraries that may not be there
+    for detail in _details(sent.details):
+        if str(detail.get("@type")).endswith("google.rpc.RetryInfo"):
+            return retry_after_of({"retry-after": str(detail.get("retryDelay", "")).removesuffix("s")})
+    return retry_after_of(getattr(sent.response, "headers", {}))
+
+
+def _details(body: Any) -> Iterator[dict[str, Any]]:
+    """The details of an error, in the shape that Google documents; none out of any other."""
+    try:
+        details: list[Any] = list(body["error"]["details"])
+    except (LookupError, TypeError):
+        details = []
+    return (cast("dict[str, Any]", detail) for detail in details if isinstance(detail, dict))
 
 
 async def _in_a_task(responses: AsyncGenerator[LlmResponse, None]) -> AsyncGenerator[LlmResponse, None]:
@@ -150,20 +162,3 @@ async def _in_a_task(responses: AsyncGenerator[LlmResponse, None]) -> AsyncGener
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def _replayed(content: types.Content) -> types.Content:
-    """A copy of an item of the conversation, fit to be sent."""
-    parts = [
-        _json_safe(part) for part in content.parts or () if not (part.thought and part.text) or part.thought_signature
-    ]
-    return content.model_copy(update={"parts": parts})
-
-
-def _json_safe(part: types.Part) -> types.Part:
-    """A tool's result may hold live objects, which the SDK cannot write."""
-    result = part.function_response
-    if result is None:
-        return part
-    safe = result.model_copy(update={"response": asked.json_safe(result.response or {})})
-    return part.model_copy(update={"function_response": safe})

@@ -22,11 +22,9 @@ USAGE = {
 }
 
 
-def claude(
-    stand_in: StandIn, settings: Settings, model_id: str = "claude-haiku-4-5", *, key: str = KEY
-) -> AnthropicLlm:
+def claude(stand_in: StandIn, settings: Settings, model_id: str = "claude-haiku-4-5") -> AnthropicLlm:
     """The adapter of a model, asking the stand-in."""
-    values = {**settings.model_dump(), "anthropic_api_key": key, "anthropic_base_url": stand_in.url}
+    values = {**settings.model_dump(), "anthropic_api_key": KEY, "anthropic_base_url": stand_in.url}
     return AnthropicLlm.from_settings(model_id, Settings.read(values, env_file=None))
 
 

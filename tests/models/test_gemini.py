@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Any
 
@@ -14,8 +16,10 @@ from pydantic import BaseModel
 from syndicate.errors import ModelError
 from syndicate.models.gemini import GeminiLlm
 from syndicate.models.registry import create
+from syndicate.models.signature import seal
 from syndicate.settings import Settings
 from tests.models.conftest import WEATHER, Answer, StandIn, ask, calls_of, request_of, text_of
+from tests.models.wire import check
 
 WHOLE = "/v1beta/models/gemini-2.5-flash:generateContent"
 STREAM = "/v1beta/models/gemini-2.5-flash:streamGenerateContent"
@@ -33,16 +37,25 @@ class Memory(BaseModel):
     fact: str
 
 
-def gemini(stand_in: StandIn, settings: Settings, model_id: str = "gemini-2.5-flash") -> GeminiLlm:
+def gemini(
+    stand_in: StandIn,
+    settings: Settings,
+    model_id: str = "gemini-2.5-flash",
+    *,
+    timeout: float = 600,
+) -> GeminiLlm:
     values = {**settings.model_dump(), "google_genai_api_key": "sesame-1234", "google_gemini_base_url": stand_in.url}
     made = create(model_id, Settings.read(values, env_file=None))
     assert isinstance(made, GeminiLlm)
+    made.timeout = timeout
     return made
 
 
 @pytest.fixture
-def model(stand_in: StandIn, settings: Settings) -> GeminiLlm:
-    return gemini(stand_in, settings)
+def model(stand_in: StandIn, settings: Settings) -> Iterator[GeminiLlm]:
+    yield gemini(stand_in, settings)
+    for request in stand_in.received:
+        check(request.path, request.body)
 
 
 def reply(*parts: dict[str, Any], finish: str | None = "STOP", usage: dict[str, int] | None = USAGE) -> dict[str, Any]:
@@ -101,7 +114,7 @@ async def test_calls_have_ids_that_are_replayed(stream: bool, model: GeminiLlm, 
     assert not str(first.id).startswith("adk-")
     assert whole.content is not None
     assert whole.content.parts is not None
-    assert whole.content.parts[0].thought_signature == b"sig"
+    assert whole.content.parts[0].thought_signature == seal("gemini", b"sig")
 
 
 async def test_the_conversation_on_the_wire(model: GeminiLlm, stand_in: StandIn) -> None:
@@ -111,7 +124,7 @@ async def test_the_conversation_on_the_wire(model: GeminiLlm, stand_in: StandIn)
     contents = [
         types.Content(role="user", parts=[types.Part(text="hi")]),
         types.Content(role="model", parts=[types.Part(text="hm", thought=True)]),
-        types.Content(role="model", parts=[types.Part(function_call=call, thought_signature=b"sig")]),
+        types.Content(role="model", parts=[types.Part(function_call=call, thought_signature=seal("gemini", b"sig"))]),
         types.Content(role="user", parts=[types.Part(function_response=answer)]),
     ]
     request = LlmRequest(contents=contents, config=types.GenerateContentConfig(system_instruction="be brief"))
@@ -203,6 +216,29 @@ async def test_failures_have_a_code_and_the_providers_words(
     assert len(stand_in.bodies(STREAM)) == 1
 
 
+def test_the_pause_that_the_provider_asks_for(model: GeminiLlm, stand_in: StandIn) -> None:
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17.5s"}
+    details = [{"@type": "type.googleapis.com/google.rpc.QuotaFailure"}, retry]
+    said = Answer.json({"error": {"code": 429, "message": "quota", "details": details}}, 429)
+    in_header = refusal(429, "quota", "RESOURCE_EXHAUSTED")
+    in_header.headers["retry-after"] = "7"
+    for answer, pause in ((said, 17.5), (in_header, 7.0), (refusal(429, "quota", "RESOURCE_EXHAUSTED"), None)):
+        stand_in.on(WHOLE, answer)
+        with pytest.raises(ModelError) as caught:
+            asyncio.run(ask(model, request_of()))
+        assert (caught.value.code, caught.value.retry_after) == ("rate-limited", pause)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_silent_server_is_a_timeout(stream: bool, stand_in: StandIn, settings: Settings) -> None:
+    model = gemini(stand_in, settings, timeout=0.2)
+    stand_in.on(STREAM, Answer.events(reply({"text": "Hel"}, finish=None), reply({"text": "lo"}), pause=0.8))
+    stand_in.on(WHOLE, Answer([" ", " "], pause=0.8))
+    with pytest.raises(ModelError) as caught:
+        await ask(model, request_of(), stream=stream)
+    assert (caught.value.code, caught.value.retryable) == ("timeout", True)
+
+
 async def test_nobody_there_is_a_connection_error(model: GeminiLlm, stand_in: StandIn) -> None:
     stand_in.close()
     with pytest.raises(ModelError) as caught:
@@ -232,3 +268,21 @@ async def test_never_vertex_whatever_the_environment_says(
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "somebody-elses")
     stand_in.on(WHOLE, Answer.json(reply({"text": "hello"})))
     assert text_of((await ask(model, request_of()))[0]) == "hello"
+
+
+async def test_cancelling_closes_the_connection(model: GeminiLlm, stand_in: StandIn) -> None:
+    stand_in.on(STREAM, Answer.events(*[reply({"text": "x" * 10_000}, finish=None)] * 500, pause=0.01))
+    task = asyncio.create_task(ask(model, request_of(), stream=True))
+    await asyncio.sleep(0.3)
+    assert stand_in.received
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(stand_in.disconnected.wait, 5)
+
+
+async def test_the_key_is_nowhere(model: GeminiLlm, stand_in: StandIn, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    stand_in.on(WHOLE, Answer.json(reply({"text": "hello"})))
+    await ask(model, request_of())
+    assert "sesame" not in f"{model!r}{model}{model.model_dump()}{caplog.text}"
