@@ -9,7 +9,7 @@ from syndicate.config.limits import MAX_PROBLEMS
 from syndicate.config.raw import Data, is_list, is_mapping, mapping
 from syndicate.config.report import Report
 from syndicate.config.schema import Scalar
-from syndicate.config.source import KeyPath
+from syndicate.config.source import KeyPath, cut_short
 from syndicate.config.suggestions import did_you_mean
 from syndicate.config.text import SourceText
 from syndicate.config.variables import CURRENT_DATE, CURRENT_DATE_MARK, PLACEHOLDER, VARIABLE_NAME, bind, bind_text
@@ -71,10 +71,13 @@ def _bind_scalar(text: str, path: KeyPath, values: Mapping[str, Scalar], report:
 def bind_file(source: SourceText, values: Mapping[str, Scalar]) -> tuple[str, list[Problem]]:
     """The text of an instruction file, bound, and the warnings located in it."""
     problems: list[Problem] = []
-    for name in _unset(source.text, values)[:MAX_PROBLEMS]:
+    unset = _unset(source.text, values)
+    for name in unset[:MAX_PROBLEMS]:
         place = source.at(source.text.find(f"{{{{{name}}}}}"))
         line = source.line(place.line)
         problems.append(Problem(place, _unset_message(name, values), "unset-variable", "warning", line))
+    if len(unset) > MAX_PROBLEMS:
+        problems.append(cut_short(source, "warning"))
     return bind_text(source.text, values), problems
 
 

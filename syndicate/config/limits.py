@@ -16,7 +16,7 @@ MAX_DEPTH = 64
 """Levels of nesting in one file, through aliases too."""
 
 MAX_PROBLEMS = 200
-"""Errors, and again warnings, reported of one file: more help nobody, and hostile files have them by the thousand."""
+"""Errors, and again warnings, reported of one file; then one says that there are more. Hostile files have thousands."""
 
 MAX_NUMBER_LENGTH = 400
 """Characters of one number."""

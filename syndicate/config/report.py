@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from syndicate.config.limits import MAX_PROBLEMS
-from syndicate.config.source import Document, KeyPath
+from syndicate.config.source import Document, KeyPath, cut_short
 from syndicate.errors import Location, Problem, Severity
 
 
 class TooManyProblemsError(Exception):
-    """A file has `MAX_PROBLEMS` errors: the rest of it is not looked at."""
+    """A file has more than `MAX_PROBLEMS` errors: the rest of it is not looked at."""
 
 
 class Report:
@@ -32,8 +32,8 @@ class Report:
 
     @property
     def wants_warnings(self) -> bool:
-        """Whether another warning would be kept."""
-        return self._left["warning"] > 0
+        """Whether another warning would be kept, or noted as one too many."""
+        return self._left["warning"] >= 0
 
     def error(self, path: KeyPath, message: str, code: str, *, key: bool = False) -> None:
         """An error at the value of `path` (or at its key)."""
@@ -44,11 +44,15 @@ class Report:
         self.add(self.document.locate(*path, key=key), message, code, "warning")
 
     def add(self, place: Location, message: str, code: str, severity: Severity = "error") -> None:
-        """A problem at a place of this file. Raises `TooManyProblemsError` after the last error that is kept."""
+        """A problem at a place of this file.
+
+        What is over the limit is said once instead; an error that is raises `TooManyProblemsError`.
+        """
         problem = self.document.problem(place, message, code, severity)
-        if place in self._taken or problem in self._problems or self._left[severity] == 0:
+        if place in self._taken or problem in self._problems or self._left[severity] < 0:
             return
-        self._problems[problem] = None
+        kept = problem if self._left[severity] else cut_short(self.document.source, severity)
+        self._problems[kept] = None
         self._left[severity] -= 1
-        if severity == "error" and self._left[severity] == 0:
+        if severity == "error" and self._left[severity] < 0:
             raise TooManyProblemsError

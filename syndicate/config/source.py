@@ -30,6 +30,13 @@ _SPARE_CHARACTERS = range(0x10FF00, 0x10FFFE)
 _COLLECTION_TAGS: dict[type[Node], str] = {SequenceNode: scalars.SEQ, MappingNode: scalars.MAP}
 
 
+def cut_short(source: SourceText, severity: Severity) -> Problem:
+    """What stands at the end of a file in the place of all problems over the limit."""
+    place = source.at(len(source.text.rstrip()))
+    message = f"more than {MAX_PROBLEMS} {severity}s in this file; only {MAX_PROBLEMS} of them are shown"
+    return Problem(place, message, "too-many-problems", severity, source.line(place.line))
+
+
 class _TooLargeError(MarkedYAMLError):
     """More values or levels than `limits` allows."""
 
@@ -137,8 +144,8 @@ class Document:
     def _report_mark(self, mark: Mark | None, message: str, code: str) -> None:
         place = Location(self.source.file, mark.line + 1, mark.column + 1) if mark else self.locate()
         problem = self.problem(place, message, code)
-        if len(self.problems) < MAX_PROBLEMS and problem not in self.problems:
-            self.problems.append(problem)
+        if len(self.problems) <= MAX_PROBLEMS and problem not in self.problems:
+            self.problems.append(problem if len(self.problems) < MAX_PROBLEMS else cut_short(self.source, "error"))
 
     def _compose(self) -> Node | None:
         text = self.source.text

@@ -99,15 +99,33 @@ def test_the_shipped_files_load_without_a_warning():
 def test_a_file_full_of_errors_stops_early_and_quickly(problems_of: Problems, root: Text):
     text = root("subagents:\n" + "".join(f"  - {{nme{n}: a, tols{n}: b, x{n}: c}}\n" for n in range(4000)))
     started = time.process_time()
-    assert len(problems_of(text)) == MAX_PROBLEMS
+    *shown, last = problems_of(text)
+    assert len(shown) == MAX_PROBLEMS
+    assert last.endswith("more than 200 errors in this file; only 200 of them are shown")
     text = root(
         "dispatch:\n  default_route: x\n  route_overrides:\n"
         + "".join(f"    - {{route: desk {n}, pattern: x}}\n" for n in range(4000))
         + "subagents:\n"
         + "".join(f"  - {{name: agent {n}, description: d, instruction: '{{{{v{n}}}}}'}}\n" for n in range(4000))
     )
-    assert len(problems_of(text)) <= 2 * MAX_PROBLEMS
+    assert len(problems_of(text)) <= 2 * (MAX_PROBLEMS + 1)
     assert time.process_time() - started < 6
+
+
+def test_that_there_are_more_problems_is_said_at_the_end(problems_of: Problems, root: Text, agent: Text):
+    def errors(count: int) -> list[str]:
+        return problems_of(root("".join(f"k{n}: v\n" for n in range(count))))
+
+    def warnings(count: int) -> list[str]:
+        return problems_of(agent(f"outputKey: '{' '.join(f'{{{{v{n}}}}}' for n in range(count))}'"))
+
+    for found, noun in ((errors, "errors"), (warnings, "warnings")):
+        assert len(found(MAX_PROBLEMS)) == MAX_PROBLEMS
+        assert not any("more than" in problem for problem in found(MAX_PROBLEMS))
+        *shown, last = found(MAX_PROBLEMS + 1)
+        assert len(shown) == MAX_PROBLEMS
+        assert last.endswith(f"more than 200 {noun} in this file; only 200 of them are shown")
+        assert len(found(5000)) == MAX_PROBLEMS + 1
 
 
 arbitrary_bytes = st.one_of(st.binary(), st.text(st.characters(codec="utf-8")).map(str.encode))

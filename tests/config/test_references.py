@@ -240,6 +240,10 @@ def test_a_name_that_is_no_variable_is_located_in_the_instruction_file(write: Wr
     (problem,) = opened().problems
     assert str(problem.location) == "lead.md:2:5"
     assert problem.source_line == " é☃ {{who}}"
+    write("lead.md", "\n".join(f"{{{{n{n}}}}}" for n in range(300)))
+    *shown, last = opened().problems
+    assert len(shown) == 200
+    assert str(last) == "lead.md:300:9: warning: more than 200 warnings in this file; only 200 of them are shown"
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,10 @@ def test_aliases_used_with_measure_are_fine():
 
 
 def test_no_more_problems_than_anyone_reads():
-    assert len(document("".join(f"a: {n}\n" for n in range(5000))).problems) == MAX_PROBLEMS
+    *shown, last = problems("".join(f"a: {n}\n" for n in range(5000)))
+    assert len(shown) == MAX_PROBLEMS
+    assert last == "5000:8: more than 200 errors in this file; only 200 of them are shown"
+    assert len(problems("".join(f"a: {n}\n" for n in range(MAX_PROBLEMS + 1)))) == MAX_PROBLEMS
 
 
 @given(st.text(st.characters(codec="utf-8")))
