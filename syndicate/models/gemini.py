@@ -25,10 +25,15 @@ from syndicate.settings import Settings
 
 # google-genai lets errors of its transport through; which library that is depends on what is installed.
 _TRANSPORTS: list[Any] = [
-    importlib.import_module(name) for name in ("httpx", "httpx2") if importlib.util.find_spec(name)
+    importlib.import_module(name) for name in ("httpx", "httpx2", "aiohttp") if importlib.util.find_spec(name)
 ]
-_TRANSPORT_ERRORS: tuple[type[Exception], ...] = tuple(transport.HTTPError for transport in _TRANSPORTS)
-_TIMEOUTS: tuple[type[Exception], ...] = tuple(transport.TimeoutException for transport in _TRANSPORTS)
+_TRANSPORT_ERRORS: tuple[type[Exception], ...] = tuple(
+    getattr(transport, "HTTPError", None) or transport.ClientError for transport in _TRANSPORTS
+)
+_TIMEOUTS: tuple[type[Exception], ...] = (
+    TimeoutError,
+    *(transport.TimeoutException for transport in _TRANSPORTS if hasattr(transport, "TimeoutException")),
+)
 
 
 class GeminiLlm(Gemini):
@@ -71,7 +76,7 @@ class GeminiLlm(Gemini):
                     begun = True
                     if last.partial and last.content and last.content.parts:
                         yield last.model_copy(update={"content": sealed(last.content)})
-        except (errors.APIError, ValueError, *_TRANSPORT_ERRORS) as error:
+        except (errors.APIError, ValueError, *_TRANSPORT_ERRORS, *_TIMEOUTS) as error:
             raise self._failure(error, begun=begun) from None
         yield self._whole(last)
 
@@ -90,7 +95,8 @@ class GeminiLlm(Gemini):
         """Take key and address from the settings."""
         self._key = settings.google_genai_api_key.get_secret_value() if settings.google_genai_api_key else ""
         self.base_url = settings.google_gemini_base_url
-        options = types.HttpOptions(timeout=round(self.timeout * 1000))
+        once = types.HttpRetryOptions(attempts=1)
+        options = types.HttpOptions(timeout=round(self.timeout * 1000), retry_options=once)
         self.client_kwargs = {"api_key": self._key, "vertexai": False, "http_options": options}
 
     def _whole(self, response: LlmResponse | None) -> LlmResponse:
