@@ -14,6 +14,7 @@ from syndicate.config.variables import CURRENT_DATE, VARIABLE_NAME
 from syndicate.errors import UsageError
 
 _QUOTES = ("'", '"')
+_SCALARS = "bind text, a number, true, false or nothing"
 
 
 def parse_binding(text: str) -> tuple[str, Scalar]:
@@ -51,7 +52,9 @@ def check_bindings(bindings: Mapping[str, object]) -> None:
         if not VARIABLE_NAME.fullmatch(name):
             raise UsageError(f"{name!r} is no variable's name", remediation="use letters, digits and '_'")
         if not isinstance(value, (str, int, float, bool, type(None))):
-            raise UsageError(f"variable {name!r} is bound to a {type(value).__name__}", remediation="bind one value")
+            raise UsageError(
+                f"variable {name!r} is bound to a value of type {type(value).__name__!r}", remediation=_SCALARS
+            )
         if isinstance(value, str) and "\x00" in value:
             raise UsageError(f"variable {name!r} is bound to text with a NUL character", remediation="remove it")
 
@@ -63,6 +66,5 @@ def check_declared(bindings: Mapping[str, Scalar], declared: Iterable[str], file
         if name not in known and name != CURRENT_DATE:
             hint = did_you_mean(name, known)
             remedy = "" if hint else f"declare it under 'variables' of {file}"
-            raise UsageError(
-                f"no file of {file} declares the variable {name!r}{hint}", code="unknown-variable", remediation=remedy
-            )
+            message = f"{file}, with what it nests, declares no variable {name!r}{hint}"
+            raise UsageError(message, code="unknown-variable", remediation=remedy)

@@ -253,7 +253,8 @@ class Document:
                 self._report(part, "'<<' merges mappings only: give it an alias of one, or a list of such", "merge")
 
     def _report_twice(self, first: Node, second: Node) -> None:
-        lines = f"on lines {first.start_mark.line + 1} and {second.start_mark.line + 1}"
+        one, other = first.start_mark.line + 1, second.start_mark.line + 1
+        lines = f"on lines {one} and {other}" if one != other else f"twice on line {one}"
         self._report(second, f"duplicate key {second.value!r}: written {lines}; keep one", "duplicate-key")
 
     def _report_key(self, mapping: Node, key: Node) -> None:

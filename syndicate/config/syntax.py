@@ -14,6 +14,10 @@ from syndicate.errors import Location
 _UNQUOTED_VARIABLE = re.compile(r"(?:^|[\s:\[,-])(\{\{\s*\w+\s*\}\})")
 TOO_DEEP = "exceeded maximum nesting depth"
 """libyaml's own limit, reached before ours when brackets are opened without anything between them."""
+_KEY = re.compile(r"""(?:^[\s?-]*|[\[{,]\s*)("[^"]*"|'[^']*'|(?:(?!:\ )[^\[\]{},])*)$""")
+"""The key at the end of a line that is cut off at its ':'."""
+_LONGEST_KEY = 1024
+"""Characters between a key's beginning and its ':', by the rules of YAML."""
 _QUOTE = "put the text in quotes"
 _MESSAGES = {
     "mapping values are not allowed in this context": f"':' is not allowed here; {_QUOTE}, or correct the indentation",
@@ -27,8 +31,9 @@ _MESSAGES = {
     TOO_DEEP: f"nested deeper than {MAX_DEPTH} levels",
     "found incompatible YAML document": "only YAML 1.1 and 1.2 are read; remove the %YAML line",
 }
+_NO_COLON = "could not find expected ':'"
 _AT_CONTEXT = {
-    "could not find expected ':'": "a ':' is missing after this key",
+    _NO_COLON: "a ':' is missing after this key",
     "found unexpected end of stream": "this quote is never closed",
     "found unexpected document indicator": "this quote is never closed",
     "did not find expected ',' or ']'": "this '[' is not closed: ',' or ']' is missing",
@@ -45,6 +50,8 @@ def syntax_message(error: MarkedYAMLError, source: SourceText) -> tuple[Location
     if variable := _UNQUOTED_VARIABLE.search(line):
         written = variable[1]
         return Location(source.file, place.line, variable.start(1) + 1), _unquoted(written)
+    if (key := _long_key(place, context, problem, line)) is not None:
+        return key
     if problem in _AT_CONTEXT:
         return context, _AT_CONTEXT[problem]
     if problem == "found character that cannot start any token":
@@ -55,6 +62,22 @@ def syntax_message(error: MarkedYAMLError, source: SourceText) -> tuple[Location
     if problem == "second occurrence":
         return place, f"this anchor is defined on line {context.line} already; rename one"
     return place, _MESSAGES.get(problem) or _plain(error)
+
+
+def _long_key(place: Location, context: Location, problem: str, line: str) -> tuple[Location, str] | None:
+    """Where a key begins that is too far from its ':', and that it is; None when the error is another one."""
+    column = place.column
+    if line[column - 1 : column] != ":":
+        return None
+    if problem == _NO_COLON and context.line == place.line:
+        start = context.column
+    else:
+        key = _KEY.search(line[: column - 1])
+        start = key.start(1) + 1 if key else column
+    if column - start <= _LONGEST_KEY:
+        return None
+    message = f"this key has {column - start:,} characters and may have {_LONGEST_KEY:,}; shorten it"
+    return Location(place.file, place.line, start), message
 
 
 def _unquoted(written: str) -> str:

@@ -43,7 +43,8 @@ def _check_names(data: Data, report: Report) -> None:
 
 
 def _report_clash(first: tuple[KeyPath, str], second: tuple[KeyPath, str], derived: str, report: Report) -> None:
-    lines = f"on lines {report.document.locate(*first[0]).line} and {report.document.locate(*second[0]).line}"
+    one, other = report.document.locate(*first[0]).line, report.document.locate(*second[0]).line
+    lines = f"on lines {one} and {other}" if one != other else f"on line {one}"
     names = f"two agents are called {second[1]!r}"
     if first[1] != second[1]:
         names = f"agents {first[1]!r} and {second[1]!r} both become {derived!r}"
@@ -58,5 +59,6 @@ def _check_tool_clashes(data: Data, report: Report) -> None:
         if name in tools:
             here = report.document.locate(*path, "name").line
             there = report.document.locate("orchestrator", "tools", tools[name]).line
-            message = f"subagent {name!r} on line {here} has the name of the orchestrator's tool on line {there}"
+            place = f" on line {there}" if there != here else ""
+            message = f"subagent {name!r} on line {here} has the name of the orchestrator's tool{place}"
             report.error((*path, "name"), f"{message}; rename the subagent", "tool-clash")

@@ -202,3 +202,8 @@ def test_the_classifiers_schema_can_name_the_routes(problems_of: Problems, agent
     assert problems_of(agent(wrong) + DISPATCH + "  default_route: General\n") == [
         "6:69: 'Biling Desk' names no subagent; did you mean 'Billing Desk'?"
     ]
+
+
+def test_what_clashes_on_one_line_names_it_once(problems_of: Problems, root: Text):
+    team = "[{name: A, description: d, instruction: i}, {name: A, description: d, instruction: i}]"
+    assert problems_of(root(f"subagents: {team}")) == ["6:63: two agents are called 'A', on line 6; rename one"]

@@ -86,7 +86,7 @@ def test_a_duplicate_key_names_both_lines_and_the_first_one_counts():
 
 def test_duplicates_are_found_at_every_depth_in_one_run():
     assert problems("a: {x: 1, x: 2}\nb:\n  - y: 1\n    y: 2\n") == [
-        "1:11: duplicate key 'x': written on lines 1 and 1; keep one",
+        "1:11: duplicate key 'x': written twice on line 1; keep one",
         "4:5: duplicate key 'y': written on lines 3 and 4; keep one",
     ]
 
@@ -161,6 +161,23 @@ def test_a_key_that_is_no_scalar_is_refused(key: str):
 )
 def test_syntax_errors_are_located_and_say_what_to_do(text: str, expected: str):
     assert problems(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("before", "quote"), [("", ""), ("a: 1\n", ""), ("a: 1\n", "'"), ("a:\n  ", ""), ("- ", ""), ("a: {x: 1, ", '"')]
+)
+def test_a_key_that_is_too_long_says_so(before: str, quote: str):
+    key = f"{quote}{'k, l ' * 210 if quote else 'k' * 1050}{quote}"
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+    (problem,) = problems(f"{before}{key}: v{'}' * before.count('{')}\n")
+    assert problem.startswith(f"{line}:{column}: this key has {len(key):,} characters and may have 1,024; shorten it")
+    assert "shorten it" not in str(problems(f"{before}{key[:500]}{quote}: v{'}' * before.count('{')}\n"))
+
+
+def test_a_long_value_is_no_long_key():
+    assert problems(f"a: {'v' * 2000}: c") == [
+        "1:2004: ':' is not allowed here; put the text in quotes, or correct the indentation"
+    ]
 
 
 @pytest.mark.parametrize("char", ["\x01", "\x1b", "\x7f", "\x9f", "\ufffe"])

@@ -167,11 +167,18 @@ def test_bindings_win_over_variables(load_text: Load, agent: Text):
     assert load_text(text, bindings={"a": "x"}).config.orchestrator.description == "x 2"
 
 
+def test_a_binding_that_is_no_single_value_is_refused_by_its_type(load_text: Load, root: Text):
+    with pytest.raises(UsageError, match=r"'a' is bound to a value of type 'object'; bind text"):
+        load_text(root("variables: {a: 1}"), bindings={"a": object()})
+
+
 def test_a_binding_nobody_declares_is_refused_with_a_suggestion(load_text: Load, root: Text):
     text = root("variables: {topic: bees}\n")
-    with pytest.raises(UsageError, match=r"declares the variable 'topc'; did you mean 'topic'\?"):
+    with pytest.raises(
+        UsageError, match=r"test.yaml, with what it nests, declares no variable 'topc'; did you mean 'topic'\?"
+    ):
         load_text(text, bindings={"topc": "x"})
-    with pytest.raises(UsageError, match=r"declares the variable 'zzz'; declare it under 'variables'"):
+    with pytest.raises(UsageError, match=r"declares no variable 'zzz'; declare it under 'variables'"):
         load_text(text, bindings={"zzz": "x"})
 
 
