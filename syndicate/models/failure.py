@@ -30,7 +30,7 @@ _BY_STATUS = {
 _RETRYABLE = {"rate-limited", "overloaded", "server-error", "connection", "timeout", "stream-cut", "malformed"}
 _TOO_LONG = re.compile(
     r"exceed_context_size|context_length_exceeded|context (?:size|length|window)|(?:prompt|input) is too long"
-    r"|input token count .*exceeds|too many tokens|maximum context",
+    r"|input token count .*exceeds|too many tokens|maximum (?:context|prompt)",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(r"api[ _]key not valid|API_KEY_INVALID|invalid api key", re.IGNORECASE)

@@ -15,7 +15,7 @@ from google.adk.models.llm_response import LlmResponse
 from pydantic import PrivateAttr
 
 from syndicate.errors import ModelError
-from syndicate.models import local_launch, weights
+from syndicate.models import local_launch, openai_compatible, weights
 from syndicate.models import request as asked
 from syndicate.models.capabilities import calls_tools
 from syndicate.models.local_launch import Launch
@@ -106,7 +106,7 @@ class LocalLlm(OpenAICompatibleLlm):
         return openai.DefaultAsyncHttpxClient(
             verify=False,
             trust_env=False,
-            timeout=openai.Timeout(600, connect=10),
+            timeout=openai.Timeout(openai_compatible.TIMEOUT, connect=10),
             limits=type(limits)(max_keepalive_connections=0),
         )
 

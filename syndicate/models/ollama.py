@@ -90,7 +90,7 @@ class OllamaLlm(BaseLlm):
         body = await self.body(llm_request)
         async with aclosing(self._daemon.lines("/api/chat", body, model=self.model)) as frames:
             async for frame in frames:
-                for response in read_frame(frame, reply):
+                for response in self._read(frame, reply):
                     if stream:
                         yield response
         for response in reply.end():
@@ -134,6 +134,12 @@ class OllamaLlm(BaseLlm):
         if not self._about:
             self._about = await self._daemon.show(self.model.removeprefix(PREFIX))
         return self._about
+
+    def _read(self, frame: dict[str, Any], reply: Reply) -> list[LlmResponse]:
+        try:
+            return read_frame(frame, reply)
+        except (AttributeError, TypeError):
+            raise failure("the answer cannot be read", model=self.model, code="malformed") from None
 
     def _messages(self, request: LlmRequest, in_words: asked.OutputSchema | None) -> Iterator[dict[str, Any]]:
         """The conversation; a schema that the grammar cannot enforce beside tools joins the system instruction."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from syndicate.settings import Settings
 
 PREFIX = "ollama/"
+TIMEOUT = 600.0
+"""Longest silence of the daemon, in seconds."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -106,7 +108,7 @@ class Daemon:
             self._clients[loop] = httpx.AsyncClient(
                 base_url=self.url,
                 headers={"Authorization": f"Bearer {self._key}"} if self._key else None,
-                timeout=httpx.Timeout(600, connect=10),
+                timeout=httpx.Timeout(TIMEOUT, connect=10),
                 trust_env=not here,
                 verify=urlsplit(self.url).scheme == "https",
             )

@@ -7,7 +7,6 @@ import base64
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakKeyDictionary
 
@@ -20,22 +19,17 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import PrivateAttr
 
 from syndicate.models import request as asked
-from syndicate.models.failure import failure, retry_after_of, words_of
+from syndicate.models.failure import failure, words_of
+from syndicate.models.openai_client import Address, failure_in_answer, failure_of
 from syndicate.models.reply import PartialCall, Reply, Usage
 
 if TYPE_CHECKING:
     from syndicate.errors import ModelError
 
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to send requests and with which key; the key is kept out of every `repr`."""
-
-    url: str
-    key: str
-
-    def __repr__(self) -> str:
-        return f"Address({self.url!r})"
+TIMEOUT = 600.0
+"""Longest silence of a server, in seconds."""
+_WITH_MEANING = (openai.APIStatusError, openai.APIConnectionError, openai.APIResponseValidationError)
+_OTHER_SHAPES = (AttributeError, LookupError, TypeError)  # the SDK does not check what it reads
 
 
 class OpenAICompatibleLlm(BaseLlm):
@@ -73,16 +67,14 @@ class OpenAICompatibleLlm(BaseLlm):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         """One response, or with `stream` partial ones and then the whole. Raises `ModelError`."""
-        address = await self.address()
+        address, body = await self.address(), self.body(llm_request)
         reply = Reply(self.model, hide_thoughts=asked.thoughts_hidden(llm_request))
         try:
-            async with aclosing(self._ask(address, self.body(llm_request), reply, stream)) as frames:
+            async with aclosing(self._ask(address, body, reply, stream)) as frames:
                 async for response in frames:
                     yield response
-        except (openai.OpenAIError, json.JSONDecodeError) as error:
-            found = self._failure(error, address, begun=reply.begun)
-            found.remediation = self._remedies.get(found.code, found.remediation)
-            raise found from None
+        except (openai.OpenAIError, ValueError, *_OTHER_SHAPES) as error:
+            raise self._failure(error, address, begun=reply.begun) from None
         for response in reply.end():
             if stream or not response.partial:
                 yield response
@@ -172,29 +164,24 @@ class OpenAICompatibleLlm(BaseLlm):
 
     def _http_client(self) -> Any:
         """The SDK's own transport; untyped here, since it is the SDK's business which library that is."""
-        return openai.DefaultAsyncHttpxClient(timeout=openai.Timeout(600, connect=10))
+        return openai.DefaultAsyncHttpxClient(timeout=openai.Timeout(TIMEOUT, connect=10))
 
     def _failure(self, error: Exception, address: Address, *, begun: bool) -> ModelError:
-        if isinstance(error, openai.APIStatusError):
-            status, words = error.status_code, words_of(error.body or error.response.text, error.message)
-            pause = retry_after_of(error.response.headers)
-            return failure(words, model=self.model, status=status, secret=address.key, retry_after=pause)
-        if isinstance(error, openai.APITimeoutError):
-            return failure("no answer in time", model=self.model, code="timeout")
-        if isinstance(error, openai.APIConnectionError):
-            cause = str(error.__cause__ or "") or error.message
-            code = "stream-cut" if begun else "connection"
-            return failure(f"{address.url}: {cause}", model=self.model, code=code, secret=address.key)
-        if isinstance(error, openai.APIError):
-            return self._refused(error.body, error.message, address)
-        return failure("the answer is not JSON", model=self.model, code="malformed")
+        inside = isinstance(error, openai.APIError) and not isinstance(error, _WITH_MEANING)
+        if inside and isinstance(error, openai.APIError):
+            found = self._refused(error.body, error.message, address)
+        else:
+            found = failure_of(error, model=self.model, address=address, begun=begun)
+        found.remediation = self._remedies.get(found.code, found.remediation)
+        return found
 
     def _refused(self, body: object, words: str, address: Address) -> ModelError:
         """The error of an answer that began as a success; gateways put the status of the provider into its `code`."""
-        told = words_of(body, words)
-        code = cast("Mapping[str, object]", body).get("code") if isinstance(body, Mapping) else None
-        status = code if isinstance(code, int) and 400 <= code < 600 else None
-        return failure(told, model=self.model, status=status, secret=address.key)
+        fields: Mapping[str, object] = cast("Mapping[str, object]", body) if isinstance(body, Mapping) else {}
+        code = fields.get("code")
+        if isinstance(code, int) and 400 <= code < 600:
+            return failure(words_of(fields, words), model=self.model, status=code, secret=address.key)
+        return failure_in_answer(fields, words, model=self.model, address=address)
 
 
 def chat_messages(request: LlmRequest) -> Iterable[dict[str, Any]]:

@@ -53,6 +53,11 @@ class Answer:
         return cls([json.dumps(value) + "\n" for value in values], content_type="application/x-ndjson", **options)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
 class StandIn:
     """Answers each path with what was scripted for it last; keeps what it was asked."""
 
@@ -60,8 +65,7 @@ class StandIn:
         self.received: list[Received] = []
         self.disconnected = threading.Event()
         self._answers: dict[str, Answer | Callable[[Received], Answer]] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 

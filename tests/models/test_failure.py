@@ -22,6 +22,7 @@ from syndicate.models.failure import failure, retry_after_of, words_of
         (422, "unprocessable", "bad-request", False),
         (400, "request exceeds the available context size (exceed_context_size_error)", "context-too-long", False),
         (400, "This model's maximum context length is 8192 tokens", "context-too-long", False),
+        (400, "This model's maximum prompt length is 131072", "context-too-long", False),
         (400, "The input token count (9) exceeds the maximum number of tokens allowed (8)", "context-too-long", False),
         (400, "API key not valid. Please pass a valid API key.", "auth", False),
         (408, "slow", "timeout", True),

@@ -96,7 +96,13 @@ PROVIDERS: dict[str, Provider] = {
             lambda url: {"xai_api_key": KEY, "xai_base_url": f"{url}/v1", "xai_collection_ids": "collection_1"},
             own_tools=("x_search",),
         ),
-        Provider("ollama", "ollama/qwen3:8b", wires.ollama, ("/api/chat",), lambda url: {"ollama_base_url": url}),
+        Provider(
+            "ollama",
+            "ollama/qwen3:8b",
+            wires.ollama,
+            ("/api/chat",),
+            lambda url: {"ollama_api_key": KEY, "ollama_base_url": url},
+        ),
         Provider(
             "local",
             "local/qwen3-8b.gguf",

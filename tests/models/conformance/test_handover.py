@@ -36,11 +36,8 @@ class Weather(BaseModel):
 
 async def calls_made_by(desk: Desk) -> tuple[LlmRequest, LlmResponse]:
     """A question that the provider thought about and called two tools for, and the request with their results."""
-    thoughtful = {"thought": THOUGHT, "signature": SIGNATURE}
-    desk.script(
-        Said("Let me see.", calls=(Called("get_weather", {"city": "Oslo"}), Called("now")), **thoughtful),
-        Said("Rain at noon.", **thoughtful),
-    )
+    calls = (Called("get_weather", {"city": "Oslo"}), Called("now"))
+    desk.script(Said("Let me see.", THOUGHT, SIGNATURE, calls), Said("Rain at noon.", THOUGHT, SIGNATURE))
     request = request_of("weather and time?", **CONFIG)
     *_, reply = await desk.ask(request, stream=True)
     assert text_of(reply, thought=True) == THOUGHT

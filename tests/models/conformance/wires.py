@@ -262,8 +262,10 @@ def unfinished(answer: Answer, frames: int = 2) -> Answer:
 
 def garbled(answer: Answer, frames: int = 2) -> Answer:
     """The beginning of a streamed answer, then a frame that is no JSON."""
-    broken = "{not json\n" if "ndjson" in answer.content_type else "data: {not json\n\n"
-    return replace(answer, frames=[*list(answer.frames)[:frames], broken])
+    begun = [str(frame) for frame in answer.frames][:frames]
+    name = f"{begun[-1].splitlines()[0]}\n" if begun[-1].startswith("event:") else ""
+    broken = "{not json\n" if "ndjson" in answer.content_type else f"{name}data: {{not json\n\n"
+    return replace(answer, frames=[*begun, broken])
 
 
 def _named(events: Iterable[Frame]) -> Answer:
