@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import Any, Self, cast
 from uuid import uuid4
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from google.adk.models import Gemini
 from google.adk.models._capabilities import LlmCapabilities
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
-from google.genai import errors, types
+from google.genai import Client, errors, types
 from pydantic import PrivateAttr
 
 from syndicate.errors import ModelError
@@ -23,6 +23,7 @@ from syndicate.models.failure import failure, retry_after_of
 from syndicate.models.gemini_request import dropped_settings, prepared, sealed
 from syndicate.settings import Settings
 
+_ADDRESS = "https://generativelanguage.googleapis.com/"
 # google-genai lets errors of its transport through; which library that is depends on what is installed.
 _TRANSPORTS: list[Any] = [
     importlib.import_module(name) for name in ("httpx", "httpx2", "aiohttp") if importlib.util.find_spec(name)
@@ -30,6 +31,7 @@ _TRANSPORTS: list[Any] = [
 _TRANSPORT_ERRORS: tuple[type[Exception], ...] = tuple(
     getattr(transport, "HTTPError", None) or transport.ClientError for transport in _TRANSPORTS
 )
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)  # it does not check what it reads
 _TIMEOUTS: tuple[type[Exception], ...] = (
     TimeoutError,
     *(transport.TimeoutException for transport in _TRANSPORTS if hasattr(transport, "TimeoutException")),
@@ -45,8 +47,9 @@ class GeminiLlm(Gemini):
 
     timeout: float = 600.0
     _settings: Settings | None = PrivateAttr(default=None)
-    _key: str = PrivateAttr(default="")
-    _loops: WeakSet[asyncio.AbstractEventLoop] = PrivateAttr(default_factory=WeakSet[asyncio.AbstractEventLoop])
+    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
+        default_factory=WeakKeyDictionary[asyncio.AbstractEventLoop, Client]
+    )
 
     @classmethod
     def from_settings(cls, model_id: str, settings: Settings) -> Self:
@@ -64,19 +67,17 @@ class GeminiLlm(Gemini):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         """One response, or with `stream` partial ones and then the whole. Raises `ModelError`."""
-        if self.client_kwargs is None:
-            self._configure(self._settings or Settings.read())
-        self._loops.add(asyncio.get_running_loop())
+        request = prepared(llm_request, self.model)
         begun = False
         last: LlmResponse | None = None
         try:
-            sent = super().generate_content_async(prepared(llm_request, self.model), stream)
+            sent = super().generate_content_async(request, stream)
             async with aclosing(_in_a_task(sent)) as responses:
                 async for last in responses:
                     begun = True
                     if last.partial and last.content and last.content.parts:
                         yield last.model_copy(update={"content": sealed(last.content)})
-        except (errors.APIError, ValueError, *_TRANSPORT_ERRORS, *_TIMEOUTS) as error:
+        except (errors.APIError, *_UNREADABLE, *_TRANSPORT_ERRORS, *_TIMEOUTS) as error:
             raise self._failure(error, begun=begun) from None
         yield self._whole(last)
 
@@ -86,18 +87,31 @@ class GeminiLlm(Gemini):
 
     async def aclose(self) -> None:
         """Close the connections that were opened in the running event loop."""
-        loop = asyncio.get_running_loop()
-        if loop in self._loops:
-            self._loops.discard(loop)
-            await self.api_client.aio.aclose()
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aio.aclose()
 
-    def _configure(self, settings: Settings) -> None:
-        """Take key and address from the settings."""
-        self._key = settings.google_genai_api_key.get_secret_value() if settings.google_genai_api_key else ""
-        self.base_url = settings.google_gemini_base_url
-        once = types.HttpRetryOptions(attempts=1)
-        options = types.HttpOptions(timeout=round(self.timeout * 1000), retry_options=once)
-        self.client_kwargs = {"api_key": self._key, "vertexai": False, "http_options": options}
+    @property
+    def api_client(self) -> Client:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The running event loop's client. It asks once only, and neither variables nor Vertex are looked at."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            options = types.HttpOptions(
+                base_url=self._known_settings().google_gemini_base_url or _ADDRESS,
+                timeout=round(self.timeout * 1000),
+                retry_options=types.HttpRetryOptions(attempts=1),
+            )
+            self._clients[loop] = Client(api_key=self._key(), vertexai=False, http_options=options)
+        return self._clients[loop]
+
+    def _known_settings(self) -> Settings:
+        if self._settings is None:
+            self._settings = Settings.read()
+        return self._settings
+
+    def _key(self) -> str:
+        key = self._known_settings().google_genai_api_key
+        return key.get_secret_value() if key else ""
 
     def _whole(self, response: LlmResponse | None) -> LlmResponse:
         """The final response, checked for an end, its calls under ids that survive ADK's replay."""
@@ -120,13 +134,13 @@ class GeminiLlm(Gemini):
         if isinstance(error, errors.APIError):
             words = f"{error.message or error} ({error.status})"
             pause = _retry_after(error)
-            return failure(words, model=self.model, status=error.code, secret=self._key, retry_after=pause)
+            return failure(words, model=self.model, status=error.code, secret=self._key(), retry_after=pause)
         if isinstance(error, _TIMEOUTS):
             return failure("no answer in time", model=self.model, code="timeout")
         if isinstance(error, _TRANSPORT_ERRORS):
             code = "stream-cut" if begun else "connection"
-            return failure(str(error) or type(error).__name__, model=self.model, code=code, secret=self._key)
-        return failure(f"the answer cannot be read: {error}", model=self.model, code="malformed", secret=self._key)
+            return failure(str(error) or type(error).__name__, model=self.model, code=code, secret=self._key())
+        return failure(f"the answer cannot be read: {error}", model=self.model, code="malformed", secret=self._key())
 
 
 def _retry_after(error: errors.APIError) -> float | None:
