@@ -4,6 +4,7 @@
     ├── UsageError            a wrong name, path or option on a command or a call
     ├── ConfigError           you wrote this: one or more problems in syndicate files
     ├── SettingsError         an environment variable holds a value that cannot be used
+    ├── StorageError          the database cannot be reached or used, or refused
     └── RunError              the run failed: which agent, which model, why
         ├── ModelUnavailableError   no key, no extra, no daemon, no weights, no adapter yet
         ├── ModelError              the provider refused or broke off
@@ -13,7 +14,7 @@
         ├── EmptyAnswerError        the turn produced no text, twice
         └── TurnStoppedError        cancelled, or over its deadline
 
-Each carries `code` (stable, kebab-case), `category` (`usage`, `config`, `settings`, `run`), `message` (what is
+Each carries `code` (stable, kebab-case), `category` (`usage`, `config`, `settings`, `storage`, `run`), `message` (what is
 wrong), `remediation` (what to do; may be empty) and `retryable`.
 """
 
@@ -82,6 +83,17 @@ class SettingsError(SyndicateError):
 
     category = "settings"
     default_code = "settings"
+
+
+class StorageError(SyndicateError):
+    """A database that cannot be reached or used, or a value it cannot hold.
+
+    Codes: `connection`, `timeout`, `wrong-url`, `missing-extension`, `missing-privilege`, `not-provisioned`,
+    `schema-too-old`, `schema-too-new`, `disk-full`, `bad-value`, `conflict`, `storage`.
+    """
+
+    category = "storage"
+    default_code = "storage"
 
 
 class ConfigError(SyndicateError):

@@ -114,6 +114,14 @@ class Settings(BaseSettings):
         3, ge=1, description="Attempts of a model call that fails before its answer begins, the first one counted."
     )
 
+    database_url: Key = Field(
+        None, description="A Postgres database (15 or newer, with pgvector); unset, one is embedded. Never printed whole."
+    )
+    supabase_url: Text = Field(None, description="A Supabase project, used where DATABASE_URL is not set.")
+    supabase_service_role_key: Key = Field(None, description="The Supabase project's service-role key.")
+    supabase_anon_key: Key = Field(None, description="The Supabase project's anon key; only `db verify` uses it.")
+    session_ttl_days: int = Field(7, ge=0, description="Days after which a session that is not used expires; 0: never.")
+
     syndicate_agents_dir: Path = Field(Path("config/agents"), description="Folder of your syndicate files.")
     syndicate_default: str = Field("tutor", description="The syndicate that `syndicate chat` opens without a name.")
     syndicate_user_id: str = Field("local-user", description="The user that chat speaks for.")

@@ -16,10 +16,11 @@ MAY_IMPORT = {
     "config": set[str](),
     "tools": {"models"},
     "models": set[str](),
+    "storage": set[str](),
     "graph": {"config", "models", "tools"},
-    "turn": {"config", "graph", "models", "tools"},
+    "turn": {"config", "graph", "models", "storage", "tools"},
     "testing": {"models"},
-    "cli": {"config", "graph", "models", "tools", "turn"},
+    "cli": {"config", "graph", "models", "storage", "tools", "turn"},
 }
 OUTSIDE = {"__init__", "__main__"}
 
