@@ -32,7 +32,7 @@ def command(name: str, kind: str, as_json: bool) -> None:
 
     loaded = load_checked(name, Settings.read())
     if as_json:
-        click.echo(json_line(_edges(loaded)))
+        click.echo(json_line(_as_json(loaded)))
         return
     from syndicate.graph import draw
 
@@ -40,12 +40,25 @@ def command(name: str, kind: str, as_json: bool) -> None:
     click.echo(visible(text).rstrip("\n"))
 
 
-def _edges(loaded: LoadedSyndicate) -> dict[str, Any]:
-    from syndicate.cli.outline import outline
+def _as_json(loaded: LoadedSyndicate) -> dict[str, Any]:
+    """Agents by id, which are those of the mermaid drawing; one that mounts a file calls that file's orchestrator."""
+    from syndicate.cli.loading import shown_path
+    from syndicate.graph.draw import nodes
 
-    entries = outline(loaded)
+    agents = nodes(loaded)
     return {
         "name": loaded.name,
-        "agents": [{"name": entry.name, "models": entry.models, "tools": entry.tools} for entry in entries],
-        "delegations": [{"from": entry.parent, "to": entry.name} for entry in entries if entry.parent is not None],
+        "agents": [
+            {
+                "id": agent.key,
+                "name": agent.name,
+                "kind": agent.kind,
+                "models": agent.models,
+                "tools": agent.tools,
+                "reference": agent.reference,
+                "file": shown_path(agent.file),
+            }
+            for agent in agents
+        ],
+        "delegations": [{"from": agent.key, "to": child.key} for agent in agents for child in agent.children],
     }

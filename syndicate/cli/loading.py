@@ -22,6 +22,20 @@ def load_checked(
     return load(name, settings=settings, checks=default_checks(settings), bindings=bindings or {}, strict=strict)
 
 
+def to_type(loaded: LoadedSyndicate, settings: Settings) -> str:
+    """How a shell is told to open this file again: by its bare name where that finds it, else by its path."""
+    import shlex
+
+    from syndicate.config import find
+    from syndicate.errors import UsageError
+
+    try:
+        by_name = find(loaded.name, settings).samefile(loaded.path)
+    except (UsageError, OSError):
+        by_name = False
+    return shlex.quote(loaded.name if by_name else shown_path(loaded.path))
+
+
 def shown_path(path: Path) -> str:
     """The path as a person would type it: relative when it is below the working directory."""
     try:

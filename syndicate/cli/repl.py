@@ -14,6 +14,7 @@ from syndicate.cli.boundary import show_traceback
 from syndicate.cli.console import chat_console, is_drawable
 from syndicate.cli.keyboard import no_echo, on_interrupt
 from syndicate.cli.live_view import LiveView
+from syndicate.cli.loading import to_type
 from syndicate.cli.notes import Notes
 from syndicate.cli.problems import show_error, show_failure
 from syndicate.cli.spend import Spend
@@ -87,7 +88,8 @@ class Repl:
         warnings = len(self.syndicate.warnings)
         if warnings:
             noun = "warning" if warnings == 1 else "warnings"
-            self.say(f"{warnings} {noun}: syndicate validate {one_line(self.opening.loaded.name)}", "dim yellow")
+            file = one_line(to_type(self.opening.loaded, self.opening.settings), 400)
+            self.say(f"{warnings} {noun}: syndicate validate {file}", "dim yellow")
         self.say()
 
     async def _handle(self, text: str) -> None:

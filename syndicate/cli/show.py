@@ -10,6 +10,11 @@ import click
 if TYPE_CHECKING:
     from syndicate.cli.outline import Entry
     from syndicate.config import LoadedSyndicate
+    from syndicate.settings import Settings
+
+
+_WIDEST = 2000
+"""Characters of one line, where a file has more to say than anybody reads in one."""
 
 
 @click.command("show")
@@ -24,31 +29,35 @@ def command(name: str, as_json: bool) -> None:
     from syndicate.cli.visible import json_line, visible
     from syndicate.settings import Settings
 
-    loaded = load_checked(name, Settings.read())
+    settings = Settings.read()
+    loaded = load_checked(name, settings)
     if as_json:
         click.echo(json_line(_description(loaded)))
         return
-    for line in _lines(loaded):
+    for line in _lines(loaded, settings):
         click.echo(visible(line).rstrip())
 
 
-def _lines(loaded: LoadedSyndicate) -> Iterator[str]:
-    from syndicate.cli.loading import shown_path
+def _lines(loaded: LoadedSyndicate, settings: Settings) -> Iterator[str]:
+    from syndicate.cli.loading import shown_path, to_type
     from syndicate.cli.outline import outline
+    from syndicate.cli.visible import one_line
 
     config = loaded.config
-    yield f"{config.syndicate_name}: {config.description}" if config.description else config.syndicate_name
-    yield f"  file       {shown_path(loaded.path)}"
+    yield one_line(": ".join(filter(None, (config.syndicate_name, config.description))), _WIDEST)
+    yield f"  file       {one_line(shown_path(loaded.path), _WIDEST)}"
     yield f"  memory     {config.memory_system}"
     yield f"  max steps  {config.max_steps}"
     if config.variables:
-        yield f"  variables  {', '.join(f'{name}={value}' for name, value in config.variables.items())}"
+        variables = ", ".join(f"{name}={value}" for name, value in config.variables.items())
+        yield f"  variables  {one_line(variables, _WIDEST)}"
     yield ""
     for entry in outline(loaded):
         yield from _agent_lines(entry)
     if loaded.problems:
         count = len(loaded.problems)
-        yield f"\n{count} warning{'s' * (count > 1)}: syndicate validate {loaded.name}"
+        yield ""
+        yield f"{count} warning{'s' * (count > 1)}: syndicate validate {to_type(loaded, settings)}"
 
 
 def _agent_lines(entry: Entry) -> Iterator[str]:
@@ -56,13 +65,13 @@ def _agent_lines(entry: Entry) -> Iterator[str]:
 
     indent = "  " * entry.depth
     reference = f" ({entry.reference})" if entry.reference else ""
-    yield f"{indent}{entry.name}{reference}"
+    yield f"{indent}{one_line(f'{entry.name}{reference}', _WIDEST)}"
     if entry.description:
         yield f"{indent}  {one_line(entry.description, 100)}"
     if entry.models:
-        yield f"{indent}  models: {', else '.join(entry.models)}"
+        yield f"{indent}  models: {one_line(', else '.join(entry.models), _WIDEST)}"
     if entry.tools:
-        yield f"{indent}  tools: {', '.join(entry.tools)}"
+        yield f"{indent}  tools: {one_line(', '.join(entry.tools), _WIDEST)}"
 
 
 def _description(loaded: LoadedSyndicate) -> dict[str, Any]:

@@ -46,6 +46,13 @@ def test_it_says_who_answers_and_answers_and_ctrl_d_leaves(shell: Any, terminal:
     leave(process)
 
 
+def test_the_greeting_names_a_file_as_it_can_be_typed(shell: Any, terminal: Any) -> None:
+    (shell.folder / "later.yaml").write_text((shell.agents / "pair.yaml").read_text().replace("{{topic}}", "{{topik}}"))
+    process = terminal("chat", "./later.yaml")
+    process.expect("1 warning: syndicate validate later.yaml")
+    leave(process)
+
+
 def test_the_answer_streams(shell: Any, chat: Any) -> None:
     shell.script([{"deltas": ["first\n\n", "second"], "delay": 1.0}])
     process = chat()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -90,9 +91,53 @@ def test_graph_draws_mermaid_a_tree_and_json(shell: Any) -> None:
     tree = shell.run("graph", "pair", "--format", "tree").stdout
     assert "Lead" in tree
     assert "Researcher" in tree
-    assert json.loads(shell.run("graph", "pair", "--json").stdout)["delegations"] == [
-        {"from": "Lead", "to": "Researcher"}
-    ]
+    drawn = json.loads(shell.run("graph", "pair", "--json").stdout)
+    names = {agent["id"]: agent["name"] for agent in drawn["agents"]}
+    assert [(names[edge["from"]], names[edge["to"]]) for edge in drawn["delegations"]] == [("Lead", "Researcher")]
+
+
+def test_graph_as_json_tells_agents_of_one_name_apart_and_lists_a_shared_file_once(shell: Any) -> None:
+    desk = "- {name: %s, description: d, yaml_reference: pair}\n"
+    (shell.agents / "house.yaml").write_text(
+        "syndicate_name: House\norchestrator: {name: Lead, model: scripted/lead, instruction: i}\nsubagents:\n"
+        + "".join("  " + desk % name for name in ("Desk", "Again"))
+    )
+    drawn = json.loads(shell.run("graph", "house", "--json").stdout)
+    agents = {agent["id"]: agent for agent in drawn["agents"]}
+    assert [agent["name"] for agent in drawn["agents"]] == ["Lead", "Desk", "Lead", "Researcher", "Again"]
+    assert len(agents) == 5
+    root, desk, lead, researcher, again = agents
+    edges = {(edge["from"], edge["to"]) for edge in drawn["delegations"]}
+    assert edges == {(root, desk), (root, again), (desk, lead), (again, lead), (lead, researcher)}
+    assert len(drawn["delegations"]) == len(edges)
+    assert (agents[desk]["reference"], agents[lead]["file"]) == ("pair", "config/agents/pair.yaml")
+
+
+def test_names_and_descriptions_of_several_lines_are_shown_on_one(shell: Any) -> None:
+    (shell.agents / "odd.yaml").write_text(
+        'syndicate_name: "Two\\nlines"\ndescription: "one\\ntwo"\nvariables: {v: "a\\nb"}\n'
+        'orchestrator: {name: "Le\\nad", model: scripted/lead, instruction: i}\n'
+    )
+    shown = shell.run("show", "odd").stdout.splitlines()
+    assert shown[0] == "Two lines: one two"
+    assert "  variables  v=a b" in shown
+    assert shown[-2:] == ["Le ad", "  models: scripted/lead"]
+    assert shell.run("graph", "odd", "--format", "tree").stdout == "Two lines\n└── Le ad  (scripted/lead)\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("pair", "pair"), ("./later.yaml", "later.yaml"), ("a folder/x.yaml", "'a folder/x.yaml'")],
+)
+def test_the_command_that_show_recommends_can_be_typed(shell: Any, typed: str, hint: str) -> None:
+    text = (shell.agents / "pair.yaml").read_text().replace("{{topic}}", "{{topik}}")
+    path = shell.agents / "pair.yaml" if typed == "pair" else shell.folder / typed
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    last = shell.run("show", typed).stdout.splitlines()[-1]
+    assert last == f"1 warning: syndicate validate {hint}"
+    checked = shell.run(*shlex.split(last.partition("syndicate ")[2]))
+    assert (checked.returncode, checked.stderr.count("topik")) == (0, 1)
 
 
 def test_list_names_what_can_be_named(shell: Any) -> None:

@@ -1,5 +1,5 @@
 from syndicate.config import load
-from syndicate.graph.draw import mermaid, tree
+from syndicate.graph.draw import mermaid, nodes, tree
 from syndicate.settings import Settings
 from tests.conftest import Write
 
@@ -41,3 +41,28 @@ def test_mermaid_escapes_names_and_draws_a_shared_file_once(write: Write, settin
     assert '    f0_0[["Lead &quot;L&quot; &lt;b&gt;<br/>ollama/a | local/smollm2 · tools: roll"]]' in lines
     assert sum("Copyist" in line for line in lines) == 1
     assert {"    f0_2 --> f1_0", "    f0_3 --> f1_0", "    f1_0 --> f1_1"} <= set(lines)
+
+
+def test_a_name_of_several_lines_is_drawn_on_one(write: Write, settings: Settings):
+    write(
+        "a.yaml", 'syndicate_name: "A\\nB"\norchestrator: {name: "C\\n  D", instruction: i, model: "local/smollm2"}\n'
+    )
+    loaded = load(settings.syndicate_agents_dir / "a.yaml", settings=settings)
+    assert tree(loaded).splitlines() == ["A B", "└── C D  (local/smollm2)"]
+
+
+def test_every_agent_is_one_node_under_a_key_of_its_own(write: Write, settings: Settings):
+    write("desk.yaml", DESK)
+    agents = nodes(load(write("house.yaml", ROOT), settings=settings))
+    assert [(agent.key, agent.name, agent.file.name) for agent in agents] == [
+        ("f0_0", 'Lead "L" <b>', "house.yaml"),
+        ("f0_1", "Kid", "house.yaml"),
+        ("f0_2", "Desk", "house.yaml"),
+        ("f1_0", "Clerk", "desk.yaml"),
+        ("f1_1", "Copyist", "desk.yaml"),
+        ("f0_3", "Again", "house.yaml"),
+        ("f0_4", "Far", "house.yaml"),
+    ]
+    assert agents[1].models == ("ollama/a", "local/smollm2")
+    calls = {(agent.key, child.key) for agent in agents for child in agent.children}
+    assert {("f0_0", "f0_2"), ("f0_2", "f1_0"), ("f0_3", "f1_0"), ("f1_0", "f1_1")} <= calls
