@@ -1,0 +1,204 @@
+"""Any Postgres, through a pool of asyncpg connections that outlives a restart of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar, cast
+from urllib.parse import unquote, urlsplit
+
+from syndicate.errors import MissingExtraError, StorageError
+from syndicate.storage.transport import ONCE, DatabaseFailure, encode, parse
+
+_Result = TypeVar("_Result")
+
+_POOLER_PORT = 6543  # Supabase's pooler in transaction mode: a prepared statement does not outlive its transaction
+_CALL_SECONDS = 60
+_CONNECT_SECONDS = 15
+_PAUSES = (0.05, 0.3, 1.0)
+_TYPES = """
+select coalesce(json_object_agg(name, format_type(type, null)), '{}')::text from pg_catalog.pg_proc p
+  cross join unnest(p.proargnames, p.proargtypes::oid[]) as parameter(name, type)
+ where p.proname = $1 and p.pronamespace = 'public'::regnamespace and type is not null
+"""
+
+
+class _Pool(Protocol):
+    """What is used of `asyncpg.Pool`, which has no types. What passes through it are a query's values."""
+
+    async def fetchval(self, query: str, *arguments: Any) -> Any: ...
+    async def fetch(self, query: str, *arguments: Any) -> list[Any]: ...
+    async def execute(self, query: str, *, timeout: float | None) -> str: ...
+    async def close(self) -> None: ...
+    def terminate(self) -> None: ...
+
+
+class PostgresTransport:
+    """Calls SQL functions over asyncpg. Make one with `open`."""
+
+    def __init__(self, pool: _Pool) -> None:
+        self._pool = pool
+        self._types: dict[str, dict[str, str]] = {}
+
+    @classmethod
+    async def open(cls, url: str, *, connections: int = 10) -> PostgresTransport:
+        """Connect to a `postgresql://` address; raises `StorageError`, which never shows its password."""
+        try:
+            asyncpg = _driver()
+        except ImportError:
+            raise MissingExtraError("postgres", "a Postgres database") from None
+        address = normal_url(url)
+        pool = asyncpg.create_pool(
+            address,
+            min_size=1,
+            max_size=connections,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=_CALL_SECONDS,
+            statement_cache_size=0 if _port(address) == _POOLER_PORT else 100,
+            server_settings={"application_name": "syndicate"},
+        )
+        try:
+            await pool
+        except Exception as error:
+            raise _failure(error, shown(url)) from None
+        return cls(pool)
+
+    async def call(self, function: str, **arguments: Any) -> dict[str, Any]:
+        """Run `public.<function>`; asked again when the connection was lost, unless a second run would do harm."""
+        text = encode(arguments)
+        attempts = 1 if function in ONCE else len(_PAUSES) + 1
+        if attempts == 1:
+            await self._run(lambda: self._pool.fetchval("select 1"))  # finds out whether the connections are alive
+        answer = await self._run(lambda: self._call(function, sorted(arguments), text), attempts)
+        return parse(function, answer)
+
+    async def execute(self, sql: str) -> None:
+        """Run a script of any number of statements, in one transaction unless it says otherwise."""
+        await self._run(lambda: self._pool.execute(sql, timeout=None), 1)
+
+    async def fetch(self, sql: str, *arguments: Any) -> list[dict[str, Any]]:
+        """The rows of a query with `$n` parameters, as asyncpg gives them."""
+        rows = await self._run(lambda: self._pool.fetch(sql, *arguments))
+        return [dict(row) for row in rows]
+
+    async def aclose(self) -> None:
+        """Close the pool; what still runs after ten seconds is cut off."""
+        try:
+            await asyncio.wait_for(self._pool.close(), 10)
+        except Exception:  # a server that is gone already
+            self._pool.terminate()
+
+    async def _call(self, function: str, names: list[str], arguments: str) -> object:
+        statement = _statement(function, names, await self._types_of(function))
+        try:
+            return await self._pool.fetchval(statement, arguments)
+        except Exception as error:
+            if getattr(error, "sqlstate", None) == "42883":  # another version of the schema was applied meanwhile
+                self._types.pop(function, None)
+            raise
+
+    async def _types_of(self, function: str) -> dict[str, str]:
+        if not self._types.get(function):
+            self._types[function] = json.loads(cast(str, await self._pool.fetchval(_TYPES, function)))
+        return self._types[function]
+
+    async def _run(self, work: Callable[[], Awaitable[_Result]], attempts: int = len(_PAUSES) + 1) -> _Result:
+        """Do it, again after a pause while the connection is lost and attempts are left."""
+        for pause in _PAUSES[: attempts - 1]:
+            try:
+                return await work()
+            except Exception as error:
+                if not _lost(error):
+                    raise _failure(error) from None
+            await asyncio.sleep(pause)
+        try:
+            return await work()
+        except Exception as error:
+            raise _failure(error) from None
+
+
+def normal_url(url: str) -> str:
+    """The address as asyncpg takes it; SQLAlchemy's way of naming a driver is understood. Raises `StorageError`."""
+    address = re.sub(r"^(postgres(?:ql)?)\+\w+://", r"\1://", url.strip())
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("postgres", "postgresql") and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise StorageError(
+            f"{shown(url)!r} is not the address of a Postgres database",
+            code="wrong-url",
+            remediation="write it as postgresql://user:password@host:5432/name, special characters percent-encoded",
+        )
+    return address
+
+
+def shown(url: str) -> str:
+    """An address that people may see: without user's password and without parameters."""
+    scheme, found, rest = url.strip().partition("://")
+    if not found:
+        return "(not an address)"
+    place = rest.split("?")[0].split("#")[0]
+    user, at, host = place.rpartition("@")
+    return f"{scheme}://{unquote(user.partition(':')[0])}{at}{host}"
+
+
+def _port(address: str) -> int | None:
+    return urlsplit(address).port
+
+
+def _statement(function: str, names: list[str], types: dict[str, str]) -> str:
+    """JSON in, JSON out: Postgres converts the arguments as it does for PostgREST, so both transports behave alike."""
+    if unknown := [name for name in names if name not in types]:
+        raise DatabaseFailure("42883", f"the database has no function {function} that takes {unknown[0]}")
+    if not names:
+        if not types and not re.fullmatch(r"[a-z_]+", function):
+            raise DatabaseFailure("42883", f"the database has no function {function}")
+        return f'select to_json(public."{function}"())::text from (values ($1::json)) a(x)'
+    given = ", ".join(f'"{name}" => a."{name}"' for name in names)
+    columns = ", ".join(f'"{name}" {types[name]}' for name in names)
+    return f'select to_json(public."{function}"({given}))::text from json_to_record($1::json) a({columns})'
+
+
+def _lost(error: Exception) -> bool:
+    """Whether the connection broke, so that nobody knows what became of the call."""
+    if isinstance(error, StorageError | TimeoutError):
+        return False
+    sqlstate = getattr(error, "sqlstate", None) or ""
+    return isinstance(error, OSError) or sqlstate.startswith(("08", "57P0")) or _is_of_the_driver(error)
+
+
+def _is_of_the_driver(error: Exception) -> bool:
+    asyncpg = _driver()
+    return isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(error, ValueError)
+
+
+def _failure(error: Exception, address: str = "") -> Exception:
+    """Any exception of asyncpg as one of ours. What is a fault of the program stays what it is."""
+    if isinstance(error, StorageError):
+        return error
+    where = f" {address!r}" if address else ""
+    if isinstance(error, TimeoutError):
+        return StorageError(f"the database{where} did not answer in time", code="timeout", retryable=True)
+    if sqlstate := getattr(error, "sqlstate", None):
+        return DatabaseFailure(
+            sqlstate, str(error.args[0]) if error.args else sqlstate, getattr(error, "hint", "") or ""
+        )
+    if isinstance(error, OSError) or _is_of_the_driver(error):
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        return StorageError(
+            f"the database{where} cannot be reached: {reason}",
+            code="connection",
+            remediation="see whether it runs and whether its address is right",
+            retryable=True,
+        )
+    return error
+
+
+def _driver() -> Any:
+    """asyncpg, loaded when a database is opened; it ships no types, so `Any`."""
+    return importlib.import_module("asyncpg")
