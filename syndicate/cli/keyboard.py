@@ -30,6 +30,26 @@ def on_interrupt(stop: Callable[[], object]) -> Generator[None]:
 
 
 @contextmanager
+def stopping(cancel: asyncio.Event) -> Generator[None]:
+    """Let Ctrl-C set `cancel`, which ends a turn in order; a second one breaks off what runs inside, as it is."""
+    task = asyncio.current_task()
+    assert task is not None
+
+    def stop() -> None:
+        if cancel.is_set():
+            task.cancel()
+        cancel.set()
+
+    with on_interrupt(stop):
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not cancel.is_set():
+                raise
+            task.uncancel()
+
+
+@contextmanager
 def no_echo() -> Generator[None]:
     """Do not show what is typed; it is read by the next prompt."""
     if termios is None or not sys.stdin.isatty():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING
 
+from syndicate.cli.boundary import INTERRUPTED, PROBLEMS
+from syndicate.cli.keyboard import stopping
 from syndicate.cli.notes import Notes
 from syndicate.cli.views import JsonView, PlainView, View
+from syndicate.turn.events import Answer, Failed
 
 if TYPE_CHECKING:
     from syndicate import Syndicate
@@ -14,20 +18,22 @@ if TYPE_CHECKING:
 
 
 async def ask_once(opening: Opening, message: str, *, as_json: bool) -> int:
-    """Run one turn and show it as it comes. Returns the exit code: 1 when it failed."""
-    from syndicate.turn.events import Failed
-
-    failed = False
+    """Run one turn and show it as it comes. Returns the exit code: 1 when it failed, 130 when Ctrl-C stopped it."""
+    answered, cancel = False, asyncio.Event()
     async with opening.open() as syndicate:
         session = syndicate.new_session(opening.session) if opening.session else syndicate.session_id
         view = JsonView(session) if as_json else _view(syndicate)
         try:
-            async for event in syndicate.stream(message):
-                view.show(event)
-                failed = failed or isinstance(event, Failed)
+            with stopping(cancel):
+                async for event in syndicate.stream(message, cancel=cancel):
+                    answered = answered or isinstance(event, Answer)
+                    if as_json or not (isinstance(event, Failed) and cancel.is_set()):
+                        view.show(event)
         finally:
             view.close()
-    return 1 if failed else 0
+    if answered:
+        return 0
+    return INTERRUPTED if cancel.is_set() else PROBLEMS
 
 
 def _view(syndicate: Syndicate) -> View:

@@ -12,7 +12,7 @@ from rich.text import Text as Line
 
 from syndicate.cli.boundary import show_traceback
 from syndicate.cli.console import chat_console, is_drawable
-from syndicate.cli.keyboard import no_echo, on_interrupt
+from syndicate.cli.keyboard import no_echo, stopping
 from syndicate.cli.live_view import LiveView
 from syndicate.cli.loading import to_type
 from syndicate.cli.notes import Notes
@@ -21,7 +21,7 @@ from syndicate.cli.spend import Spend
 from syndicate.cli.views import PlainView, View
 from syndicate.cli.visible import one_line
 from syndicate.errors import RunError, SyndicateError
-from syndicate.turn.events import Usage
+from syndicate.turn.events import Failed, Usage
 
 if TYPE_CHECKING:
     from syndicate import Syndicate
@@ -111,31 +111,21 @@ class Repl:
 
     async def _turn(self, message: str) -> None:
         self.say()
-        view = self._view()
-        turn = asyncio.ensure_future(self._show(message, view))
-        stopped = False
-
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-            turn.cancel()
-
+        view, cancel = self._view(), asyncio.Event()
         try:
-            with on_interrupt(stop), no_echo():
-                await turn
-        except asyncio.CancelledError:
-            if not stopped:
-                raise
+            with stopping(cancel), no_echo():
+                await self._show(message, view, cancel)
         finally:
             view.close()
-        if stopped:
+        if cancel.is_set():
             self.say("stopped", "dim")
 
-    async def _show(self, message: str, view: View) -> None:
-        async for event in self.syndicate.stream(message):
+    async def _show(self, message: str, view: View, cancel: asyncio.Event) -> None:
+        async for event in self.syndicate.stream(message, cancel=cancel):
             if isinstance(event, Usage):
                 self.spend.add(event)
-            view.show(event)
+            if not (isinstance(event, Failed) and cancel.is_set()):
+                view.show(event)
 
     def _view(self) -> View:
         notes = Notes({agent.adk_name: agent.name for agent in self.syndicate.compiled.agents})

@@ -127,22 +127,41 @@ def test_variables_and_models_can_be_set(shell: Any) -> None:
     assert shell.run("chat", "pair", "hi", "--model", "Lead=scripted/researcher").stdout == "someone else\n"
 
 
-def test_ctrl_c_ends_it_with_130_and_no_traceback(shell: Any) -> None:
+def interrupted(shell: Any, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """A one shot that gets Ctrl-C once it has begun to answer."""
     shell.script([{"deltas": ["begun"] + ["more"] * 100, "delay": 0.2}])
     process = subprocess.Popen(
-        shell.command("chat", "pair", "hi"),
+        shell.command("chat", "pair", "hi", *args),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,
         cwd=shell.folder,
         env=shell.env(),
     )
     assert process.stdout is not None
-    assert process.stdout.read(5) == b"begun"
+    begun = b""
+    while b"begun" not in begun:
+        begun += process.stdout.read(1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert b"Traceback" not in err
+    out, err = process.communicate(timeout=20)
+    return subprocess.CompletedProcess(process.args, process.returncode, begun + out, err)
+
+
+def test_ctrl_c_ends_it_with_130_and_no_traceback(shell: Any) -> None:
+    done = interrupted(shell)
+    assert (done.returncode, done.stderr) == (130, b"")
+    assert done.stdout.startswith(b"begun")
+
+
+def test_ctrl_c_ends_json_with_what_happened_and_what_it_took(shell: Any) -> None:
+    done = interrupted(shell, "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 130
+    assert [event["type"] for event in events[-3:]] == ["failed", "usage", "result"]
+    assert events[-3]["code"] == "CANCELLED"
+    result = events[-1]
+    assert (result["agent"], result["error"]["code"], result["usage"]["calls"]) == ("Lead", "CANCELLED", 1)
 
 
 def test_a_reader_that_leaves_is_no_error(shell: Any) -> None:

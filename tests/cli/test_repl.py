@@ -83,6 +83,11 @@ def test_ctrl_c_stops_the_turn_and_not_the_program(shell: Any, chat: Any) -> Non
     process.expect("begun")
     process.sendintr()
     process.expect("stopped", timeout=2)
+    assert "cancelled" not in process.before
+    process.expect(PROMPT)
+    ask(process, "/cost")
+    process.expect(r"turns +1, ")
+    process.expect(r"model calls +1\r")
     process.expect(PROMPT)
     ask(process, "again")
     process.expect("the next answer")
