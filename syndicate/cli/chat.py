@@ -81,10 +81,10 @@ def command(
     from syndicate.cli.opening import Opening
     from syndicate.settings import Settings
 
-    message = _message(words if named else words[1:], as_json)
     settings = Settings.read()
     name = named or (words[0] if words else settings.syndicate_default)
     opening = _load(name, settings, Opening, bindings=bind, models=model, user=user, session=session)
+    message = _message(words if named else words[1:], as_json)
     _hush()
     return _start(opening, message, as_json=as_json)
 

@@ -125,6 +125,11 @@ def test_a_usage_error_is_one_line_and_exit_2(shell: Any, args: list[str], says:
     assert says in one_line_of(shell.run(*args), 2)
 
 
+def test_a_message_taken_for_a_name_is_said_to_be_no_name(shell: Any) -> None:
+    assert "no syndicate is called 'hi'" in one_line_of(shell.run("chat", "hi"), 1)
+    assert "no syndicate is called 'piar'; did you mean 'pair'?" in one_line_of(shell.run("chat", "piar"), 1)
+
+
 def test_an_agent_or_a_model_that_is_not_there_is_one_line(shell: Any) -> None:
     assert "did you mean 'Lead'" in one_line_of(shell.run("chat", "pair", "hi", "--model", "Leed=scripted/lead"), 1)
     assert "no provider" in one_line_of(shell.run("chat", "pair", "hi", "--model", "Lead=nonsense"), 1)
