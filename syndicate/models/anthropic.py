@@ -1,6 +1,6 @@
 """The adapter of `claude-*`: the Messages API through Anthropic's SDK, by API key, with our errors.
 
-Our own and no subclass of Google ADK's: that one imports Vertex, and of it nothing but the client would be left.
+Our own and no subclass of Google ADK's, whose requests, replies, client and errors would all have to be replaced.
 """
 
 from __future__ import annotations

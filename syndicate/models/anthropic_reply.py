@@ -58,7 +58,7 @@ class AnthropicReply:
 
     def begin(self) -> None:
         """Another message follows: the first one, or one that goes on where the last one paused."""
-        self.finish, self._first = "", len(self.blocks)
+        self.finish, self._reason, self._first = "", "", len(self.blocks)
         self._counts.append({})
 
     def take(self, message: Message) -> None:
@@ -87,16 +87,20 @@ class AnthropicReply:
         """The whole reply. Raises `ModelError` when it was cut off."""
         if not self.finish:
             raise failure(f"the answer of {self.model!r} broke off", model=self.model, code="stream-cut")
+        try:
+            content, sources = types.Content(role="model", parts=list(self._parts())), _grounding(self.blocks)
+        except (LookupError, TypeError, ValueError):
+            raise self._malformed() from None
         refused = self.finish == "refusal"
         return LlmResponse(
-            content=types.Content(role="model", parts=list(self._parts())),
+            content=content,
             partial=False,
             finish_reason=_FINISH.get(self.finish, types.FinishReason.OTHER),
             model_version=self._version or self.model,
             error_code="SAFETY" if refused else None,
             error_message=(self._refusal or "the model refused to answer") if refused else None,
             usage_metadata=self._usage(),
-            grounding_metadata=_grounding(self.blocks),
+            grounding_metadata=sources,
         )
 
     def _take_event(self, event: RawMessageStreamEvent) -> None:
@@ -127,7 +131,7 @@ class AnthropicReply:
             case "input_json_delta":
                 return self._piece(index, "input", delta.partial_json)
             case "citations_delta":
-                self.blocks[index]["citations"] = [*self.blocks[index].get("citations", ()), _plain(delta.citation)]
+                self.blocks[index]["citations"] = [*(self.blocks[index].get("citations") or ()), _plain(delta.citation)]
         return None
 
     def _piece(self, index: int, name: str, text: str, *, shown: bool = False) -> LlmResponse | None:
@@ -164,7 +168,7 @@ class AnthropicReply:
         )
 
     def _ends(self, last: Message | Delta) -> None:
-        self._reason = last.stop_reason or ""
+        self._reason = last.stop_reason or self._reason
         self._refusal = (last.stop_details.explanation if last.stop_details else None) or self._refusal
 
     def _count(self, usage: object) -> None:
@@ -217,7 +221,7 @@ class AnthropicReply:
 
 
 def _plain(value: BaseModel) -> dict[str, object]:
-    return value.to_dict(mode="json")
+    return value.to_dict(mode="json", warnings=False)
 
 
 def _kind(block: JsonObject) -> str:

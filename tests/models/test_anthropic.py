@@ -352,6 +352,9 @@ async def test_a_whole_answer_that_is_none(model: AnthropicLlm, stand_in: StandI
         Answer(["{not json"]),
         Answer(["<html>"], content_type="text/html"),
         Answer.json({"type": "message"}),
+        Answer.json(message({"type": "tool_use", "id": "toolu_a"})),
+        Answer.json(message({"type": "tool_use", "id": "toolu_a", "name": "f", "input": "text"})),
+        Answer.json(message({"type": "text"})),
     ):
         stand_in.on(PATH, answer)
         with pytest.raises(ModelError) as caught:
