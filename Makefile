@@ -22,7 +22,7 @@ chat:
 
 test:
 	@scripts/install dev
-	@$(PY) -m pytest -n auto $(TESTS)
+	@$(PY) -m pytest -n auto --dist loadgroup $(TESTS)
 
 lint:
 	@scripts/install dev

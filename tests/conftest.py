@@ -23,6 +23,14 @@ VARIABLES = {
 } | {name.upper() for name in Settings.model_fields}
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Live tests run one after another in one process: each of their models takes every core it finds."""
+    for item in items:
+        if item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.xdist_group("live"))
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key and no setting of the machine reaches a test."""

@@ -1,4 +1,8 @@
-"""The README's two commands, on a clone with nothing set up. Minutes long: run where CI=true."""
+"""The README's two commands, on a clone with nothing set up. Minutes long: run where CI=true.
+
+What is proved is that they set everything up and then run: `make test` gets two modules of tests. The whole suite is
+`.ci/run`'s own business.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run(folder, "make", "clean")
 
 
-def test_the_two_commands_do_all_the_setting_up(clone: Path) -> None:
+def test_make_chat_and_make_test_of_two_modules_do_all_the_setting_up(clone: Path) -> None:
     first = run(clone, "make", "chat", said="What is a prime number?")
     assert first.returncode == 0, first.stderr
     assert len(first.stdout.split()) >= 3
