@@ -6,6 +6,7 @@ Our own and no subclass of Google ADK's, whose requests, replies, client and err
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakKeyDictionary
 
 import anthropic
-import httpx2  # the transport of the SDK, which lets its errors through while it reads a stream
 from anthropic.types import Message, RawMessageStreamEvent
 from google.adk.models import BaseLlm
 from google.adk.models._capabilities import LlmCapabilities
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 _ADDRESS = "https://api.anthropic.com"
 _MOST_PAUSES = 8
+# While it reads a stream the SDK lets errors of its transport through; which library that is, is its own business.
+_TRANSPORT: Any = importlib.import_module(anthropic.Timeout.__module__.partition(".")[0])
+_TRANSPORT_ERROR: type[Exception] = _TRANSPORT.HTTPError
+_TIMEOUT: type[Exception] = _TRANSPORT.TimeoutException
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -85,7 +89,7 @@ class AnthropicLlm(BaseLlm):
             async with aclosing(self._ask(self.body(llm_request), reply, stream)) as deltas:
                 async for delta in deltas:
                     yield delta
-        except (anthropic.AnthropicError, httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (anthropic.AnthropicError, _TRANSPORT_ERROR, json.JSONDecodeError, UnicodeDecodeError) as error:
             raise self._failure(error, begun=reply.begun) from None
         yield reply.whole()
 
@@ -158,9 +162,9 @@ class AnthropicLlm(BaseLlm):
     def _failure(self, error: Exception, *, begun: bool) -> ModelError:
         if isinstance(error, anthropic.APIStatusError):
             return self._refusal(error)
-        if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
+        if isinstance(error, anthropic.APITimeoutError | _TIMEOUT):
             return failure("no answer in time", model=self.model, code="timeout")
-        if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError):
+        if isinstance(error, anthropic.APIConnectionError | _TRANSPORT_ERROR):
             words = str(error.__cause__ or error) or type(error).__name__
             code = "stream-cut" if begun else "connection"
             return failure(words, model=self.model, code=code, secret=self._key())
