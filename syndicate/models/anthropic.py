@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _ADDRESS = "https://api.anthropic.com"
 _MOST_PAUSES = 8
-# While it reads a stream the SDK lets errors of its transport through; which library that is, is its own business.
-_TRANSPORT: Any = importlib.import_module(anthropic.Timeout.__module__.partition(".")[0])
+# The SDK brings its transport along, whose errors it lets through while it reads a stream.
+_TRANSPORT: Any = importlib.import_module("httpx2")
 _TRANSPORT_ERROR: type[Exception] = _TRANSPORT.HTTPError
 _TIMEOUT: type[Exception] = _TRANSPORT.TimeoutException
 _STATUS = {
