@@ -12,22 +12,32 @@
 
 do $$
 declare
-  foreign_table record;
+  v_foreign record;
+  v_table   regclass;
 begin
   if not has_schema_privilege('public', 'create') then
     raise exception 'role % may not create tables in schema public', current_user
       using errcode = 'AG011', hint = format('GRANT USAGE, CREATE ON SCHEMA public TO %I;', current_user);
   end if;
-  select c.relname, pg_get_userbyid(c.relowner) as owner into foreign_table from pg_class c
+  select c.relname, pg_get_userbyid(c.relowner) as owner into v_foreign from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       and c.relname in ('adk_sessions', 'adk_memory_facts', 'adk_telemetry')
       and not pg_has_role(c.relowner, 'usage')
     limit 1;
   if found then
-    raise exception 'table % belongs to role %, not to %', foreign_table.relname, foreign_table.owner, current_user
+    raise exception 'table % belongs to role %, not to %', v_foreign.relname, v_foreign.owner, current_user
       using errcode = 'AG011',
-            hint = format('ALTER TABLE public.%I OWNER TO %I;', foreign_table.relname, current_user);
+            hint = format('ALTER TABLE public.%I OWNER TO %I;', v_foreign.relname, current_user);
   end if;
+  -- Forced row-level security without a policy for the owner would hide the rows from what follows.
+  for v_table in
+    select c.oid::regclass from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relforcerowsecurity
+      and c.relname in ('adk_sessions', 'adk_memory_facts', 'adk_telemetry')
+      and not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'adk_owner')
+  loop
+    execute format('alter table %s no force row level security', v_table);
+  end loop;
 end
 $$;
 
@@ -90,7 +100,7 @@ create table if not exists public.adk_user_states (
 -- The takeover. Where the predecessor has not been there is no column `events`, and nothing happens.
 do $$
 declare
-  unreadable text;
+  v_unreadable text;
 begin
   if not exists (select from information_schema.columns
                  where table_schema = 'public' and table_name = 'adk_sessions' and column_name = 'events') then
@@ -98,12 +108,12 @@ begin
   end if;
   lock table public.adk_sessions in access exclusive mode;
 
-  select id into unreadable from public.adk_sessions s
+  select id into v_unreadable from public.adk_sessions s
     where jsonb_typeof(s.events) not in ('array', 'null')
        or (jsonb_typeof(s.events) = 'array' and s.events @? '$[*] ? (@.type() != "object")')
     limit 1;
   if found then
-    raise exception 'the events of session % are not an array of objects', unreadable
+    raise exception 'the events of session % are not an array of objects', v_unreadable
       using errcode = 'AG012', hint = 'Correct or delete this row of public.adk_sessions, then apply again.';
   end if;
 
@@ -114,7 +124,7 @@ begin
   -- The predecessor counted milliseconds. An event whose id is missing, or was in the array before, goes without one.
   insert into public.adk_session_events (session_key, seq, event, event_id, author, invocation_id, time)
   select key, position,
-         case when stamp > 1e11 then event || jsonb_build_object('timestamp', stamp / 1000) else event end,
+         case when stamp > 1e11 then event || jsonb_build_object('timestamp', trim_scale(stamp / 1000)) else event end,
          case when row_number() over (partition by key, event ->> 'id' order by position) = 1 then event ->> 'id' end,
          event ->> 'author',
          coalesce(event ->> 'invocationId', event ->> 'invocation_id'),
@@ -122,7 +132,7 @@ begin
   from (
     select s.key, e.position, e.event,
            case when jsonb_typeof(e.event -> 'timestamp') = 'number'
-                then (e.event ->> 'timestamp')::double precision end as stamp
+                then (e.event ->> 'timestamp')::numeric end as stamp
     from public.adk_sessions s
     cross join lateral jsonb_array_elements(
       case jsonb_typeof(s.events) when 'array' then s.events else '[]' end
@@ -161,7 +171,8 @@ begin
      from jsonb_each(case jsonb_typeof(s.state) when 'object' then s.state else '{}' end) as k (name, value)
      where k.name !~ '^(app|user|temp):'), '{}');
 
-  update public.adk_sessions s set taken_over_id = s.id, id = stripped.id
+  update public.adk_sessions set taken_over_id = id;
+  update public.adk_sessions s set id = stripped.id
   from (select key, substr(id, length(app_name || ':' || user_id || ':') + 1) as id from public.adk_sessions
         where starts_with(id, app_name || ':' || user_id || ':')) stripped
   where s.key = stripped.key and stripped.id <> ''
@@ -356,16 +367,17 @@ begin
 end
 $$;
 
--- An event with trimmed parts; a part that was nothing but a signature goes.
+-- An event with trimmed parts; a part that was nothing but a signature goes, one that is no object stays.
 create or replace function public.adk_trimmed_event(p_event jsonb) returns jsonb
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select case when jsonb_typeof(p_event -> 'content' -> 'parts') = 'array' then
     jsonb_set(p_event, '{content,parts}', coalesce(
       (select jsonb_agg(p.trimmed order by p.position)
-       from (select case jsonb_typeof(e.part) when 'object' then public.adk_trimmed_part(e.part) else e.part end
-                      as trimmed, e.part, e.position
+       from (select e.part, e.position,
+                    case jsonb_typeof(e.part) when 'object' then public.adk_trimmed_part(e.part) else e.part end
+                      as trimmed
              from jsonb_array_elements(p_event -> 'content' -> 'parts') with ordinality as e (part, position)) p
-       where p.trimmed <> '{}' or p.part = '{}'), '[]'))
+       where p.trimmed = p.part or p.trimmed not in ('{}', '{"thought": true}')), '[]'))
   else p_event end
 $$;
 
