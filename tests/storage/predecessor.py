@@ -57,7 +57,7 @@ $$;
 START = 1_712_345_678_123  # milliseconds, as the predecessor counts
 
 
-async def connect(url: str) -> asyncpg.Connection[Any]:
+async def connect(url: str) -> asyncpg.Connection:
     """A connection that finds pgvector wherever the database keeps it."""
     connection = await asyncpg.connect(url)
     await connection.execute("set search_path = public, extensions")
@@ -85,7 +85,7 @@ def event(number: int, **more: Any) -> dict[str, Any]:
 
 
 async def add_session(
-    connection: asyncpg.Connection[Any],
+    connection: asyncpg.Connection,
     id: str,
     *,
     app: str = "tutor",
