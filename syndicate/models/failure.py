@@ -34,6 +34,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(r"api[ _]key not valid|API_KEY_INVALID|invalid api key", re.IGNORECASE)
+_BLIND = re.compile(r"image input is not supported|data required for image input", re.IGNORECASE)
+_SEEING = "leave the image out, or use a model that sees images"
 _REMEDIES = {
     "auth": "check the key and what it may be used for",
     "unknown-model": "check the model id",
@@ -62,7 +64,7 @@ def failure(
     error = ModelError(
         f"model {model!r}: {words or found}",
         code=found,
-        remediation=remediation or _REMEDIES.get(found, ""),
+        remediation=remediation or (_SEEING if _BLIND.search(words) else _REMEDIES.get(found, "")),
         retryable=found in _RETRYABLE,
         model=model,
     )
@@ -101,6 +103,8 @@ def _code(words: str, status: int | None) -> str:
             return "context-too-long"
         if _NO_KEY.search(words):
             return "auth"
+        if _BLIND.search(words):
+            return "bad-request"
     return _BY_STATUS.get(status or 500, "server-error" if (status or 500) >= 500 else "bad-request")
 
 

@@ -24,6 +24,8 @@ from syndicate.models.failure import failure, retry_after_of, words_of
         (400, "This model's maximum context length is 8192 tokens", "context-too-long", False),
         (400, "This model's maximum prompt length is 131072", "context-too-long", False),
         (400, "The input token count (9) exceeds the maximum number of tokens allowed (8)", "context-too-long", False),
+        (500, "image input is not supported - hint: you may need the mmproj", "bad-request", False),
+        (500, "this model is missing data required for image input", "bad-request", False),
         (400, "API key not valid. Please pass a valid API key.", "auth", False),
         (408, "slow", "timeout", True),
         (429, "slow down", "rate-limited", True),
@@ -95,6 +97,10 @@ def test_a_date_to_come_is_seconds_from_now() -> None:
 @given(value=st.text() | st.builds("{} Oct {} {}:0 GMT".format, st.integers(), st.integers(), st.integers()))
 def test_any_value_is_read_without_an_exception(value: str) -> None:
     assert (retry_after_of({"retry-after": value}) or 0) >= 0
+
+
+def test_a_model_that_sees_no_images_is_what_to_change() -> None:
+    assert "sees images" in failure("image input is not supported", model="m", status=500).remediation
 
 
 def test_an_error_carries_the_pause() -> None:

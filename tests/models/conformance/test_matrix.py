@@ -259,8 +259,9 @@ async def images_refused(desk: Desk) -> None:
     desk.server.on(desk.provider.paths[0], Answer.json(refusal, 500))
     image = types.Part(inline_data=types.Blob(mime_type="image/png", data=PIXEL))
     request = LlmRequest(contents=[types.Content(role="user", parts=[image])], config=types.GenerateContentConfig())
-    with pytest.raises(ModelError, match="image input is not supported"):
+    with pytest.raises(ModelError, match="image input is not supported") as caught:
         await desk.ask(request)
+    assert (caught.value.code, caught.value.retryable) == ("bad-request", False)
 
 
 DENIED: dict[tuple[str, str], Cell] = {
