@@ -92,7 +92,7 @@ class PostgresTransport:
             self._pool.terminate()
 
     async def _call(self, function: str, names: list[str], arguments: str) -> object:
-        statement = _statement(function, names, await self._types_of(function))
+        statement = _statement(function, names, await self._types_of(function, names))
         try:
             return await self._pool.fetchval(statement, arguments)
         except Exception as error:
@@ -100,8 +100,9 @@ class PostgresTransport:
                 self._types.pop(function, None)
             raise
 
-    async def _types_of(self, function: str) -> dict[str, str]:
-        if not self._types.get(function):
+    async def _types_of(self, function: str, names: list[str]) -> dict[str, str]:
+        """The types of the function's parameters, read once; again when it turns out to have got others."""
+        if function not in self._types or not self._types[function].keys() >= set(names):
             self._types[function] = json.loads(cast(str, await self._pool.fetchval(_TYPES, function)))
         return self._types[function]
 

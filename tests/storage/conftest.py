@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import pytest
 
 from syndicate.storage.postgres import PostgresTransport
+from syndicate.storage.supabase import SupabaseTransport
+from tests.storage.rest_stand_in import RestStandIn, rest_stand_in, token
 from tests.storage.servers import Server, release, server
 
 
@@ -70,5 +72,37 @@ def database_url(database: TestDatabase) -> str:
 async def transport(database_url: str) -> AsyncIterator[PostgresTransport]:
     """The owner's connections to an empty database."""
     opened = await PostgresTransport.open(database_url)
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+async def supabase_database() -> AsyncIterator[TestDatabase]:
+    """An empty database among the roles and default privileges of a Supabase project."""
+    its_server = server(18, "supabase")
+    name = await its_server.create_database()
+    yield TestDatabase(its_server, name)
+    await its_server.drop_database(name)
+
+
+@pytest.fixture
+async def stand_in(supabase_database: TestDatabase) -> AsyncIterator[RestStandIn]:
+    """The REST address of that database."""
+    async with rest_stand_in(supabase_database.url_of("authenticator")) as running:
+        yield running
+
+
+@pytest.fixture
+async def supabase_owner(supabase_database: TestDatabase) -> AsyncIterator[PostgresTransport]:
+    """The owner's own connections to it, for the schema."""
+    opened = await PostgresTransport.open(supabase_database.url)
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+async def supabase_transport(stand_in: RestStandIn) -> AsyncIterator[SupabaseTransport]:
+    """The service role's way to it, through supabase-py."""
+    opened = await SupabaseTransport.open(stand_in.url, token("service_role"))
     yield opened
     await opened.aclose()
