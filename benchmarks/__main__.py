@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from benchmarks.adapters import delta_costs
 from benchmarks.chat import first_token
 from benchmarks.report import Row, table
 from benchmarks.startup import help_cost, import_cost
@@ -18,7 +19,7 @@ REGION = re.compile(r"(?<=<!-- benchmarks -->\n).*(?=<!-- /benchmarks -->)", re.
 
 def rows() -> list[Row]:
     """All measurements, the quiet ones first."""
-    return [import_cost(), help_cost(), validate_cost(), turn_cost(), *first_token()]
+    return [import_cost(), help_cost(), validate_cost(), turn_cost(), *delta_costs(), *first_token()]
 
 
 def main(args: list[str]) -> int:
