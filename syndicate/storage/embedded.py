@@ -129,7 +129,6 @@ def _start(place: Place) -> server.Running:
         programs = binaries(place, account)
         if not (place.data / "PG_VERSION").exists():
             _initialise(place, account, programs)
-        (place.data / "postmaster.pid").unlink(missing_ok=True)  # nobody has the lock, so no server wrote it
         _launch(place, account, programs)
         if found := _wait(place):
             return found
@@ -184,6 +183,8 @@ def _run(place: Place, account: Account, command: list[Any], folder: Path, given
 def _launch(place: Place, account: Account, programs: Path) -> None:
     """Start Postgres as a process of its own session. It and its children hold the lock that proves they live."""
     sockets = place.sockets(account)
+    for left_behind in (place.data / "postmaster.pid", sockets / ".s.PGSQL.5432.lock"):
+        left_behind.unlink(missing_ok=True)  # nobody has the server's lock, so whatever process they name is another
     settings = {
         **_SETTINGS,
         "unix_socket_directories": str(sockets),

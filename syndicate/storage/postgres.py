@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import re
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,7 @@ from syndicate.storage.transport import ONCE, DatabaseFailure, encode, parse
 _Result = TypeVar("_Result")
 
 _POOLER_PORT = 6543  # Supabase's pooler in transaction mode: a prepared statement does not outlive its transaction
+_ADDRESS_FORM = "write it as postgresql://user:password@host:5432/name, special characters percent-encoded"
 _CALL_SECONDS = 60
 _CONNECT_SECONDS = 15
 _PAUSES = (0.05, 0.3, 1.0)
@@ -39,32 +41,42 @@ class _Pool(Protocol):
 class PostgresTransport:
     """Calls SQL functions over asyncpg. Make one with `open`."""
 
-    def __init__(self, pool: _Pool) -> None:
+    def __init__(self, pool: _Pool, revive: Callable[[], None] | None = None) -> None:
         self._pool = pool
+        self._revive = revive
         self._types: dict[str, dict[str, str]] = {}
 
     @classmethod
-    async def open(cls, url: str, *, connections: int = 10) -> PostgresTransport:
-        """Connect to a `postgresql://` address; raises `StorageError`, which never shows its password."""
+    async def open(
+        cls, url: str, *, connections: int = 10, revive: Callable[[], None] | None = None
+    ) -> PostgresTransport:
+        """Connect to a `postgresql://` address; raises `StorageError`, which never shows its password.
+
+        `revive` is called, in a thread, before a lost connection is tried again: it may start the server.
+        """
         try:
             asyncpg = _driver()
         except ImportError:
             raise MissingExtraError("postgres", "a Postgres database") from None
         address = normal_url(url)
-        pool = asyncpg.create_pool(
-            address,
-            min_size=1,
-            max_size=connections,
-            timeout=_CONNECT_SECONDS,
-            command_timeout=_CALL_SECONDS,
-            statement_cache_size=0 if _port(address) == _POOLER_PORT else 100,
-            server_settings={"application_name": "syndicate"},
-        )
         try:
-            await pool
+            pool = await asyncpg.create_pool(
+                address,
+                min_size=0,  # with a minimum, asyncpg logs tracebacks while the server is away
+                max_size=connections,
+                timeout=_CONNECT_SECONDS,
+                command_timeout=_CALL_SECONDS,
+                statement_cache_size=0 if urlsplit(address).port == _POOLER_PORT else 100,
+                server_settings={"application_name": "syndicate"},
+            )
         except Exception as error:
-            raise _failure(error, shown(url)) from None
-        return cls(pool)
+            raise _not_opened(error, url) from None
+        try:
+            await pool.fetchval("select 1")
+        except Exception as error:
+            pool.terminate()
+            raise _not_opened(error, url) from None
+        return cls(pool, revive)
 
     async def call(self, function: str, **arguments: Any) -> dict[str, Any]:
         """Run `public.<function>`; asked again when the connection was lost, unless a second run would do harm."""
@@ -115,6 +127,8 @@ class PostgresTransport:
                 if not _lost(error):
                     raise _failure(error) from None
             await asyncio.sleep(pause)
+            if self._revive:
+                await asyncio.to_thread(self._revive)
         try:
             return await work()
         except Exception as error:
@@ -133,7 +147,7 @@ def normal_url(url: str) -> str:
         raise StorageError(
             f"{shown(url)!r} is not the address of a Postgres database",
             code="wrong-url",
-            remediation="write it as postgresql://user:password@host:5432/name, special characters percent-encoded",
+            remediation=_ADDRESS_FORM,
         )
     return address
 
@@ -146,10 +160,6 @@ def shown(url: str) -> str:
     place = rest.split("?")[0].split("#")[0]
     user, at, host = place.rpartition("@")
     return f"{scheme}://{unquote(user.partition(':')[0])}{at}{host}"
-
-
-def _port(address: str) -> int | None:
-    return urlsplit(address).port
 
 
 def _statement(function: str, names: list[str], types: dict[str, str]) -> str:
@@ -178,26 +188,55 @@ def _is_of_the_driver(error: Exception) -> bool:
     return isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(error, ValueError)
 
 
-def _failure(error: Exception, address: str = "") -> Exception:
+def _failure(error: Exception) -> Exception:
     """Any exception of asyncpg as one of ours. What is a fault of the program stays what it is."""
     if isinstance(error, StorageError):
         return error
-    where = f" {address!r}" if address else ""
-    if isinstance(error, TimeoutError):
-        return StorageError(f"the database{where} did not answer in time", code="timeout", retryable=True)
     if sqlstate := getattr(error, "sqlstate", None):
         return DatabaseFailure(
             sqlstate, str(error.args[0]) if error.args else sqlstate, getattr(error, "hint", "") or ""
         )
+    if isinstance(error, TimeoutError):
+        return StorageError("the database did not answer in time", code="timeout", retryable=True)
     if isinstance(error, OSError) or _is_of_the_driver(error):
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return StorageError(
-            f"the database{where} cannot be reached: {reason}",
-            code="connection",
-            remediation="see whether it runs and whether its address is right",
-            retryable=True,
-        )
+        return _unreachable("the database", error)
     return error
+
+
+def _not_opened(error: Exception, url: str) -> StorageError:
+    """Why the first connection was not made, with the address and without anything secret."""
+    place = f"the database at {shown(url)!r}"
+    if isinstance(error, TimeoutError):
+        remedy = "see whether its host and port are right, and whether a firewall is between"
+        return StorageError(f"{place} did not answer in time", code="timeout", remediation=remedy, retryable=True)
+    if isinstance(error, OSError):
+        return _unreachable(place, error)
+    found = _failure(error)
+    if isinstance(found, DatabaseFailure):
+        message = f"{place} refused: {found.message}"
+        code, remedy = found.code, found.remediation
+        if found.sqlstate == "42704":  # what the address has after its `?` and no driver knows goes to the server
+            code, remedy = "wrong-url", "correct what follows the ? of its address"
+        return StorageError(message, code=code, remediation=remedy, retryable=found.retryable)
+    if isinstance(found, StorageError):
+        return StorageError(f"{place}: {found.message}", code=found.code, remediation=found.remediation)
+    return StorageError(
+        f"{place} cannot be used: its address is not understood", code="wrong-url", remediation=_ADDRESS_FORM
+    )
+
+
+def _unreachable(what: str, error: Exception) -> StorageError:
+    match error:
+        case socket.gaierror():
+            reason = "its host is not known"
+        case ConnectionRefusedError():
+            reason = "nothing listens there"
+        case OSError(strerror=str(reason)):
+            reason = reason.lower()
+        case _:
+            reason = "nothing listens there" if "Connect call failed" in str(error) else "the connection was lost"
+    remedy = "see whether it runs and whether its address is right"
+    return StorageError(f"{what} cannot be reached: {reason}", code="connection", remediation=remedy, retryable=True)
 
 
 def _driver() -> Any:
