@@ -14,8 +14,8 @@
         ├── EmptyAnswerError        the turn produced no text, twice
         └── TurnStoppedError        cancelled, or over its deadline
 
-Each carries `code` (stable, kebab-case), `category` (`usage`, `config`, `settings`, `storage`, `run`), `message` (what is
-wrong), `remediation` (what to do; may be empty) and `retryable`.
+Each carries `code` (stable, kebab-case), `category` (`usage`, `config`, `settings`, `storage`, `run`), `message` (what
+is wrong), `remediation` (what to do; may be empty) and `retryable`.
 """
 
 from __future__ import annotations

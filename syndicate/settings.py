@@ -115,7 +115,7 @@ class Settings(BaseSettings):
     )
 
     database_url: Key = Field(
-        None, description="A Postgres database (15 or newer, with pgvector); unset, one is embedded. Never printed whole."
+        None, description="A Postgres database (15 or newer, with pgvector); unset, one is embedded."
     )
     supabase_url: Text = Field(None, description="A Supabase project, used where DATABASE_URL is not set.")
     supabase_service_role_key: Key = Field(None, description="The Supabase project's service-role key.")

@@ -136,6 +136,8 @@ class Document:
 
     def _place(self, node: Node) -> Location:
         mark = node.start_mark
+        if mark.index >= len(self.source.text):  # nothing is written there: an empty document behind `---`
+            return Location(self.source.file, 1, 1)
         return Location(self.source.file, mark.line + 1, mark.column + 1)
 
     def _report(self, node: Node, message: str, code: str) -> None:
