@@ -88,7 +88,8 @@ class Support:
 
 
 _YES = Support(True)
-_IN_WORDS = "beside tools the schema is put in words, and the reply is checked"
+_SCHEMA_IN_WORDS = "the schema is put in words, and the reply is checked"
+_IN_WORDS = f"beside tools {_SCHEMA_IN_WORDS}"
 _NO_SEARCH = Support(False, "left out with one warning")
 
 
@@ -99,8 +100,12 @@ def _all_but(**cells: Support) -> dict[str, Support]:
 MATRIX: dict[str, dict[str, Support]] = {
     "gemini": _all_but(
         structured_output_with_tools=Support(True, f"before Gemini 3 {_IN_WORDS}"),
+        native_search=Support(True, "before Gemini 3 only where there are no other tools"),
     ),
-    "anthropic": _all_but(),
+    "anthropic": _all_but(
+        structured_output=Support(True, f"before Claude 4.5 {_SCHEMA_IN_WORDS}"),
+        structured_output_with_tools=Support(True, f"before Claude 4.5, and beside a search, {_SCHEMA_IN_WORDS}"),
+    ),
     "openai": _all_but(),
     "xai": _all_but(),
     "ollama": _all_but(

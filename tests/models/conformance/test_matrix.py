@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from syndicate.models.capabilities import FEATURES, MATRIX, native_tools, suppor
 from syndicate.models.server_tools import ServerTool
 from syndicate.tools.search import left_out
 from tests.models.conformance.conftest import OpenDesk
-from tests.models.conformance.desks import PROVIDERS, Desk
+from tests.models.conformance.desks import PROVIDERS, Desk, Provider
 from tests.models.conformance.wires import Called, Said
 from tests.models.conftest import WEATHER, Answer, StandIn, calls_of, request_of, text_of
 
@@ -289,6 +290,81 @@ async def test_a_cell_on_the_providers_own_wire(provider: str, feature: str, loo
 @pytest.mark.parametrize(("provider", "feature"), AT_AIMOCK)
 async def test_a_claimed_cell_against_aimock(provider: str, feature: str, at_aimock: OpenDesk) -> None:
     await CLAIMED[feature](at_aimock(provider))
+
+
+TAGGED = "<think>First I count.</think>Four."
+
+
+@pytest.mark.parametrize("place", range(1, len(TAGGED)))
+@pytest.mark.parametrize("provider", ["ollama", "local", "gateway"])
+async def test_thoughts_between_tags_wherever_a_frame_ends(provider: str, place: int, loopback: OpenDesk) -> None:
+    """Where the server has no field for them, which is so with open models only."""
+    desk = loopback(provider)
+    desk.script(Said(TAGGED, pieces=(TAGGED[:place], TAGGED[place:])))
+    *deltas, whole = await desk.ask(request_of(), stream=True)
+    assert (text_of(whole, thought=True), text_of(whole)) == ("First I count.", "Four.")
+    assert "".join(map(text_of, deltas)) == "Four."
+
+
+def older(provider: str, model_id: str) -> Provider:
+    """The provider with a model of an earlier generation, or a smaller one."""
+    newer = PROVIDERS[provider]
+    paths = tuple(path.replace(newer.model_id, model_id) for path in newer.paths)
+    return replace(newer, model_id=model_id, paths=paths)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model_id", "tools"),
+    [
+        ("gemini", "gemini-2.5-flash", [WEATHER]),
+        ("anthropic", "claude-sonnet-4-20250514", []),
+        ("anthropic", "claude-sonnet-4-20250514", [WEATHER]),
+        ("anthropic", "claude-opus-4-5", [WEATHER, ServerTool(kind="web_search")]),
+    ],
+)
+async def test_a_schema_in_words(provider: str, model_id: str, tools: list[Any], stand_in: StandIn) -> None:
+    desk = Desk(older(provider, model_id), stand_in)
+    desk.script(ROUTE)
+    (reply,) = await desk.ask(request_of("which?", response_json_schema=SCHEMA, tools=tools))
+    assert json.loads(text_of(reply)) == {"route": "sales"}
+    assert at(desk.bodies[-1], WHERE_A_SCHEMA_GOES[provider]) is None
+    assert json.dumps(SCHEMA) in desk.sent().replace('\\"', '"')
+    await desk.aclose()
+
+
+async def test_a_search_of_an_older_gemini_gives_way_to_other_tools(stand_in: StandIn) -> None:
+    desk = Desk(older("gemini", "gemini-2.5-flash"), stand_in)
+    desk.script(Said("Hello."))
+    for tools, names in (([], {"googleSearch"}), ([WEATHER], {"functionDeclarations"})):
+        await desk.ask(request_of(tools=[*tools, ServerTool(kind="web_search")]))
+        assert {name for tool in desk.bodies[-1]["tools"] for name in tool} == names
+    await desk.aclose()
+
+
+async def test_a_model_that_calls_no_tools_is_offered_none(stand_in: StandIn) -> None:
+    desk = Desk(older("local", "local/smollm2"), stand_in)
+    desk.script(Said("Hello."))
+    await desk.ask(request_of(tools=[WEATHER]))
+    assert "tools" not in desk.bodies[-1]
+    await desk.aclose()
+
+
+async def test_ollama_fetches_no_images(loopback: OpenDesk) -> None:
+    desk = loopback("ollama")
+    link = types.Part(file_data=types.FileData(mime_type="image/png", file_uri="https://example.com/a.png"))
+    request = LlmRequest(contents=[types.Content(role="user", parts=[link])], config=types.GenerateContentConfig())
+    with pytest.raises(ModelError, match="bytes of an image"):
+        await desk.ask(request)
+    assert desk.bodies == []
+
+
+async def test_a_model_of_ollama_that_cannot_think_is_not_told_to(stand_in: StandIn) -> None:
+    desk = Desk(PROVIDERS["ollama"], stand_in)
+    stand_in.on("/api/show", Answer.json({"capabilities": ["completion"]}))
+    desk.script(Said("Hello."))
+    await desk.ask(request_of(thinking_config=types.ThinkingConfig(include_thoughts=True)))
+    assert "think" not in desk.bodies[-1]
+    await desk.aclose()
 
 
 def test_the_matrix_is_whole() -> None:

@@ -34,6 +34,11 @@ class Said:
     thought_tokens: int = 4
     cached_tokens: int = 0
     source: tuple[str, str] | None = None
+    pieces: tuple[str, ...] = ()
+
+    def frames(self) -> Iterable[str]:
+        """The text in frames: in those of `pieces` where there are any."""
+        return self.pieces or halves(self.text)
 
     def ids(self) -> Iterator[tuple[str, Called]]:
         """The calls under the ids that the provider gives them."""
@@ -70,7 +75,7 @@ def chat(said: Said, stream: bool) -> Answer:
         return Answer.json({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
     deltas: list[Frame] = [{"role": "assistant", "content": ""}]
     deltas += [{"reasoning_content": piece} for piece in halves(said.thought)]
-    deltas += [{"content": piece} for piece in halves(said.text)]
+    deltas += [{"content": piece} for piece in said.frames()]
     for call in calls:
         start, *rest = halves(call["function"]["arguments"])
         deltas.append({"tool_calls": [{**call, "function": {**call["function"], "arguments": start}}]})
@@ -215,7 +220,7 @@ def gemini(said: Said, stream: bool) -> Answer:
     }
     signed = {"thoughtSignature": base64.b64encode(said.signature.encode()).decode()} if said.signature else {}
     parts: list[Frame] = [{"text": piece, "thought": True} for piece in halves(said.thought)]
-    parts += [{"text": piece} for piece in halves(said.text)]
+    parts += [{"text": piece} for piece in said.frames()]
     calls: list[Frame] = [
         {"functionCall": {"id": name, "name": call.name, "args": dict(call.args)}} for name, call in said.ids()
     ]
@@ -240,7 +245,7 @@ def gemini(said: Said, stream: bool) -> Answer:
 def ollama(said: Said, stream: bool) -> Answer:
     """Ollama's native chat. Our adapter always streams it; the daemon gives calls no ids."""
     deltas: list[Frame] = [{"content": "", "thinking": piece} for piece in halves(said.thought)]
-    deltas += [{"content": piece} for piece in halves(said.text)]
+    deltas += [{"content": piece} for piece in said.frames()]
     if said.calls:
         calls = [{"function": {"name": call.name, "arguments": dict(call.args)}} for call in said.calls]
         deltas.append({"content": "", "tool_calls": calls})
