@@ -73,13 +73,14 @@ async def test_a_missing_key_is_named(settings: Settings) -> None:
     assert found.reason == "GOOGLE_GENAI_API_KEY is not set"
 
 
-async def test_a_provider_whose_adapter_is_not_there_yet_says_so(settings: Settings) -> None:
-    with_key = settings.model_copy(update={"anthropic_api_key": "k"})
-    found = await availability("claude-opus-4-5", with_key)
+async def test_a_provider_without_an_adapter_says_so(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_PROVIDERS", dict(registry._PROVIDERS))  # type: ignore[attr-defined]
+    registry.register_provider(Provider(id="own", prefixes="own-*", pattern=re.compile("own-.+")))
+    found = await availability("own-model", settings)
     assert found is not None
     assert found.code == "not-in-this-version"
-    with pytest.raises(ModelUnavailableError, match="no adapter for anthropic models; use one of gemini-"):
-        create("claude-opus-4-5", with_key)
+    with pytest.raises(ModelUnavailableError, match="no adapter for own models; use one of gemini-"):
+        create("own-model", settings)
 
 
 async def test_a_missing_extra_is_the_line_that_installs_it(
