@@ -19,6 +19,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- Deletes what is stored of an application, of a user, or of a user of an application; null and null: everything.
+-- Rows are locked in the order in which an append locks them.
 create or replace function public.purge(p_app_name text, p_user_id text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -32,6 +33,10 @@ begin
   )
   select jsonb_build_object('sessions', count(*), 'events', coalesce(sum(seq), 0)) into v_counts from gone;
 
+  delete from public.adk_app_states where p_user_id is null and (p_app_name is null or app_name = p_app_name);
+  get diagnostics v_rows = row_count;
+  v_counts := v_counts || jsonb_build_object('app_states', v_rows);
+
   delete from public.adk_user_states
     where (p_app_name is null or app_name = p_app_name) and (p_user_id is null or user_id = p_user_id);
   get diagnostics v_rows = row_count;
@@ -42,10 +47,6 @@ begin
       and (p_user_id is null or substring(user_key from '/([^/]*)$') = p_user_id);
   get diagnostics v_rows = row_count;
   v_counts := v_counts || jsonb_build_object('facts', v_rows);
-
-  delete from public.adk_app_states where p_user_id is null and (p_app_name is null or app_name = p_app_name);
-  get diagnostics v_rows = row_count;
-  v_counts := v_counts || jsonb_build_object('app_states', v_rows);
 
   delete from public.adk_telemetry where p_user_id is null and (p_app_name is null or syndicate = p_app_name);
   get diagnostics v_rows = row_count;
@@ -99,8 +100,10 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     where o.kind = 'table' and not (c.relrowsecurity and c.relforcerowsecurity)
     union all
     select o.name, 'its policies are others than the one for its owner',
-           format('CREATE POLICY adk_owner ON %s FOR ALL TO %s USING (true) WITH CHECK (true); and drop all others',
-                  o.name, o.owner::regrole)
+           concat((select string_agg(format('DROP POLICY %I ON %s; ', polname, o.name), '' order by polname)
+                   from pg_policy where polrelid = o.object),
+                  format('CREATE POLICY adk_owner ON %s FOR ALL TO %s USING (true) WITH CHECK (true);',
+                         o.name, o.owner::regrole))
     from public.adk_objects() o
     where o.kind = 'table' and (
       select count(*) <> 1 or not bool_and(polcmd = '*' and polpermissive and polroles = array[o.owner])
