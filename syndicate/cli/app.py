@@ -19,6 +19,8 @@ VERBS = {
     "list": "The syndicates that can be named here.",
     "doctor": "What runs here, what is missing, and what would change that.",
     "schema": "Print the JSON Schema of the file format.",
+    "sessions": "Conversations that are stored: list, read and delete them.",
+    "db": "The database: where it is, its schema, its protection, its upkeep.",
     "models": "Providers of models; pull weights; try one prompt on each.",
 }
 """Each verb and its line of help, as its own module has it; written here so that help imports none of them."""

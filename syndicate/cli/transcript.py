@@ -14,8 +14,6 @@ from syndicate.cli.visible import one_line, visible
 
 _SHORT = 200
 """Characters of a tool's result, and of what a subagent says, that are shown."""
-_YEAR_5000 = 95_617_584_000
-
 Json = Mapping[str, Any]
 Kind = Literal["day", "author", "user", "said", "call", "detail", "failed"]
 
@@ -144,6 +142,8 @@ def _spoken(part: Json, event: Json, depth: int) -> Iterator[Row]:
 
 def _shown(response: Any) -> str:
     """A result on one line; a single one without its name, and without quotes when it is text."""
+    if _is_only(response, "omitted_bytes") and isinstance(size := response["omitted_bytes"], int):
+        return f"({size:,} bytes, not kept after the turn)"
     for name in ("result", "error"):
         if _is_only(response, name):
             response = response[name]
@@ -165,10 +165,8 @@ def _when(event: Json, zone: tzinfo | None) -> datetime:
 
 
 def _time(event: Json) -> float:
-    """Seconds since the epoch; a database that was taken over may hold milliseconds."""
     value = _get(event, "timestamp")
-    seconds = float(value) if isinstance(value, int | float) else 0.0
-    return seconds / 1000 if seconds > _YEAR_5000 else seconds
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _parts(event: Json) -> Sequence[Json]:

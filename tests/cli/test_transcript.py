@@ -59,6 +59,11 @@ def test_a_long_result_is_shortened_and_a_text_needs_no_quotes() -> None:
     assert len(line) < 220
 
 
+def test_a_result_that_was_trimmed_says_how_long_it_was() -> None:
+    lines = shown(event("Lead", call("read", "1")), event("Lead", result("read", "1", omitted_bytes=40_960)))
+    assert lines[-1] == "    = (40,960 bytes, not kept after the turn)"
+
+
 def test_what_a_tool_refused_is_marked() -> None:
     lines = shown(event("Lead", call("read", "1")), event("Lead", result("read", "1", error="no such page")))
     assert lines[-1] == "    ✗ no such page"
@@ -131,11 +136,11 @@ def test_thinking_is_left_out_and_a_failure_is_told() -> None:
     assert shown(thought, broken)[1:] == ["Lead  12:00:00", "  ✗ the provider refused"]
 
 
-def test_events_in_camel_case_with_milliseconds_read_the_same() -> None:
+def test_events_in_camel_case_read_the_same() -> None:
     old = {
         "author": "Lead",
         "invocationId": "t1",
-        "timestamp": NOON * 1000,
+        "timestamp": NOON,
         "content": {"parts": [{"functionCall": {"id": "1", "name": "roll", "args": {"sides": 6}}}]},
     }
     assert shown(old) == shown(event("Lead", call("roll", "1", sides=6)))
