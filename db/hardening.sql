@@ -1,5 +1,5 @@
 -- Deny by default. Run it as the owner of the tables, in one transaction, as often as you like; `syndicate db apply`
--- runs it after every migration.
+-- runs it after the migrations, every time.
 --
 -- Ours are the tables, views and sequences of schema public that are called adk_* or a2a_*, and the functions that are
 -- called adk_* or speak of such a table. On these, PUBLIC and Supabase's roles anon and authenticated get nothing; each

@@ -8,7 +8,7 @@
 -- Every function returns one jsonb object, has parameters of its own names (p_*) and no second signature. Own errors:
 --   AG001 the session exists   AG002 no such session   AG003 a value that cannot be stored
 --   AG010 an extension is missing   AG011 a privilege is missing   AG012 an old row that cannot be taken over
--- db/hardening.sql, which runs after each migration, takes everything here from PUBLIC, anon and authenticated.
+-- db/hardening.sql, which runs after the migrations, takes everything here from PUBLIC, anon and authenticated.
 
 do $$
 declare

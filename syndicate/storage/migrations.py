@@ -1,7 +1,7 @@
 """The schema: which version a database has, what is pending, and how it gets there.
 
-The SQL is in `db/` and ships with the package. Each migration runs with the hardening in one transaction, under a lock
-of the database, and not again: any number of processes may apply at once.
+The SQL is in `db/` and ships with the package. What is pending runs with the hardening in one transaction, under a lock
+of the database, and not again: any number of processes may apply at once, and nobody sees a schema in between.
 """
 
 from __future__ import annotations
@@ -146,17 +146,14 @@ async def pending(transport: Transport) -> tuple[Migration, ...]:
 async def apply(transport: Transport, *, map: Mapping[str, str] | None = None) -> Applied:
     """Run what is pending and, every time, the hardening; then move facts from the old user keys of `map` to new ones.
 
-    Raises `StorageError`: `schema-too-new`, `missing-extension`, `missing-privilege`, `bad-value`.
+    All or nothing. Raises `StorageError`: `schema-too-new`, `missing-extension`, `missing-privilege`, `bad-value`.
     """
     _check_keys(map or {})
     found = await state(transport)
     if found.version > found.expected:
         found.require_current()
     steps = tuple(migration for migration in migrations() if migration.version > found.version)
-    for step in steps:
-        await _execute(transport, _guarded(step) + hardening())
-    if not steps:
-        await _execute(transport, hardening())
+    await _execute(transport, "".join(_guarded(step) for step in steps) + hardening())
     mapped: dict[str, int] = {}
     if map:
         mapped = (await transport.call("map_user_keys", p_map=dict(map)))["mapped"]
