@@ -38,7 +38,7 @@ def full_event() -> Event:
         invocation_id="turn-1",
         author="Lead",
         timestamp=1_800_000_000.123456,
-        content=types.Content(role="model", parts=PARTS),
+        content=types.Content(role="model", parts=[part.model_copy(deep=True) for part in PARTS]),
         actions=full_actions(),
         output={"answer": 42, "parts": [None, {"a": "b"}]},
         node_info=NodeInfo(path="wf/Lead@1", output_for=["wf/Lead@1", "wf"], message_as_output=True),
