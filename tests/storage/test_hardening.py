@@ -22,7 +22,8 @@ from pg_proc p where p.pronamespace = 'public'::regnamespace
 """
 ROLES = """
 do $$ begin
-  if to_regrole('stranger') is null then create role stranger login; end if;
+  create role stranger login;
+exception when duplicate_object or unique_violation then null;
 end $$;
 """
 INTERNAL = ("adk_", "match_memory_facts")

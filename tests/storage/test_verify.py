@@ -183,7 +183,7 @@ async def test_trying_has_no_effect(transport: PostgresTransport, settings: Sett
 
 async def test_a_role_that_may_not_be_assumed_is_said(supabase_database: TestDatabase, settings: Settings):
     await supabase_database.server.execute(
-        "do $$ begin if to_regrole('lonely') is null then create role lonely login; end if; end $$;"
+        "do $$ begin create role lonely login; exception when duplicate_object or unique_violation then null; end $$;"
         "alter schema public owner to lonely",
         supabase_database.name,
     )
