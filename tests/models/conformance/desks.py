@@ -30,9 +30,10 @@ class LocalAt(LocalLlm):
     """The adapter of embedded models, asking a server that is there already."""
 
     _there: str = ""
+    _key: str = KEY
 
     async def address(self) -> Address:
-        return Address(f"{self._there}/v1", KEY)
+        return Address(f"{self._there}/v1", self._key)
 
 
 @dataclass(frozen=True)

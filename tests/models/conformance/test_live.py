@@ -15,9 +15,9 @@ from google.genai import types
 from syndicate.errors import ModelError
 from syndicate.models import weights
 from syndicate.models.local_launch import Launch, ensure
-from syndicate.models.openai_compatible import Address, OpenAICompatibleLlm
 from syndicate.models.registry import create
 from syndicate.settings import Settings
+from tests.models.conformance.desks import PROVIDERS, LocalAt
 from tests.models.conformance.test_matrix import PIXEL, answered
 from tests.models.conftest import WEATHER, ask, calls_of, each, request_of, text_of
 from tests.models.relay import Relay
@@ -39,7 +39,8 @@ async def test_a_tool_loop_over_the_openai_endpoint(tool_model: Path, live_setti
     assert path is not None
     endpoint = await asyncio.to_thread(ensure, Launch.of(path, live_settings))
     relay = Relay(endpoint.url)
-    model = OpenAICompatibleLlm.at(Address(f"{relay.url}/v1", endpoint.key), "ollama/qwen")
+    model = LocalAt(model=f"local/{tool_model}")
+    model._there, model._key = relay.url, endpoint.key
     request = request_of("What is the weather in Oslo?", tools=[WEATHER], temperature=0, max_output_tokens=200)
     *_, first = [response async for response in each(model, request, stream=True)]
     (call,) = calls_of(first)
@@ -52,7 +53,7 @@ async def test_a_tool_loop_over_the_openai_endpoint(tool_model: Path, live_setti
     assert second.usage_metadata is not None
     assert second.usage_metadata.prompt_token_count
     for sent in relay.received:
-        check(sent.path, sent.body)
+        check(sent.path, sent.body, beyond=PROVIDERS["local"].beyond)
     relay.close()
 
 
