@@ -51,10 +51,10 @@ class StoredSessions:
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings) -> AsyncGenerator[Self]:
-        """Those of the configured database; raises `StorageError` and `MissingExtraError`."""
-        from syndicate.storage.database import open_database
+        """Those of the configured database. Raises `StorageError`."""
+        from syndicate.cli.database import the_database
 
-        async with open_database(settings) as database:
+        async with the_database(settings) as database:
             yield cls(database.transport)
 
     async def newest(self, syndicate: str | None, user: str | None, limit: int | None = None) -> list[StoredSession]:

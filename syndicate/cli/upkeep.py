@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syndicate.cli.database import the_database
 from syndicate.errors import StorageError
 from syndicate.storage import embedded, migrations
-from syndicate.storage.database import configured, open_database
+from syndicate.storage.database import configured
 from syndicate.storage.verify import Verification, verify
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Found:
 
 
 async def examine(settings: Settings) -> Found:
-    """The configured database. Raises `StorageError` when it cannot be reached, `MissingExtraError` for none."""
+    """The configured database. Raises `StorageError` when it cannot be reached."""
     server = None
     if configured(settings) == "embedded":
         running = embedded.status(settings)
@@ -90,7 +91,7 @@ async def examine(settings: Settings) -> Found:
         if not running.exists:
             return Found("embedded", str(running.folder), server, None, None)
     provision = None if server else False  # the embedded one gets its schema by being opened
-    async with open_database(settings, provision=provision) as database:
+    async with the_database(settings, provision=provision) as database:
         schema = await migrations.state(database.transport)
         counts = await database.transport.call("storage_status") if schema.current else None
         return Found(database.kind, database.address, server, schema, counts)
@@ -106,7 +107,7 @@ class Done:
 
 async def bring_up(settings: Settings, renamed: Mapping[str, str]) -> Done:
     """Run what is pending and the hardening, then rename user keys. Raises `StorageError`."""
-    async with open_database(settings, provision=False) as database:
+    async with the_database(settings, provision=False) as database:
         schema = await migrations.state(database.transport)
         if database.kind == "supabase":
             return _by_hand(schema, renamed)
@@ -129,13 +130,13 @@ def _by_hand(schema: migrations.SchemaState, renamed: Mapping[str, str]) -> Done
 
 async def verification(settings: Settings) -> Verification:
     """What is open. Raises `StorageError` for a database whose schema is another."""
-    async with open_database(settings) as database:
+    async with the_database(settings) as database:
         return await verify(database.transport, settings)
 
 
 async def prune_expired(settings: Settings) -> Counts:
     """Delete what has expired; how much that was."""
-    async with open_database(settings) as database:
+    async with the_database(settings) as database:
         return await database.transport.call("prune_expired")
 
 
@@ -144,7 +145,7 @@ async def purge_or_count(settings: Settings, user: str | None, syndicate: str | 
     from syndicate.cli.stored_sessions import StoredSessions, stored_name
 
     name = stored_name(syndicate, settings) if syndicate is not None else None
-    async with open_database(settings) as database:
+    async with the_database(settings) as database:
         if yes:
             return await database.transport.call("purge", p_app_name=name, p_user_id=user)
         if name is None and user is None:
