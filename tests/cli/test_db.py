@@ -12,6 +12,7 @@ import pytest
 
 from syndicate.storage import migrations, open_session_service
 from syndicate.storage.postgres import PostgresTransport
+from tests.storage import predecessor
 from tests.storage.conftest import (
     TestDatabase,
     _servers_end_with_the_tests,  # pyright: ignore[reportPrivateUsage]
@@ -294,6 +295,36 @@ async def test_a_missing_extension_names_the_line_to_run(shell: Any, database: T
     refused(shell.run("sessions", DATABASE_URL=database.url), "syndicate db apply")
     await execute(database.admin_url, "create extension vector")
     assert shell.run("db", "apply", DATABASE_URL=database.url).returncode == 0
+
+
+async def test_a_role_without_rights_is_refused_in_one_line(
+    shell: Any, filled: dict[str, str], database: TestDatabase
+) -> None:
+    role = f"stranger_{database.name}"
+    await execute(database.admin_url, f"create role {role} login")
+    try:
+        for args in ASKING:
+            done = shell.run(*args, DATABASE_URL=database.url_of(role))
+            refused(done, "permission denied")
+    finally:
+        await execute(database.admin_url, f"drop role {role}")
+    assert len(shell.run("sessions", "list", "--all-users", **filled).stdout.splitlines()) == 3
+
+
+async def test_a_predecessors_database_is_taken_over_and_can_be_read(shell: Any, database: TestDatabase) -> None:
+    await predecessor.make(database.url)
+    connection = await predecessor.connect(database.url)
+    events = [predecessor.event(number) for number in range(4)]
+    await predecessor.add_session(connection, "tutor:ana:maths", events=events)
+    await connection.close()
+    env = {"DATABASE_URL": database.url, "TZ": "UTC"}
+    refused(shell.run("sessions", "list", "--user", "ana", **env), "syndicate db apply")
+    assert shell.run("db", "apply", **env).returncode == 0
+    shown = shell.run("sessions", "show", "maths", "--user", "ana", **env)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    lines = shown.stdout.splitlines()
+    assert lines[:2] == ["tutor · maths · ana", "2 turns, 4 events, last used 2024-04-05 19:34"]
+    assert [line.split()[1] for line in lines if line.startswith("  ")] == ["0", "1", "2", "3"]
 
 
 # A Supabase project, over REST alone.
