@@ -24,7 +24,7 @@ _STYLES: dict[Kind, str] = {
 
 
 def print_transcript(title: str, about: str, rows: Iterable[Row]) -> None:
-    """A heading, a line about the session, and the rows with a blank one before each day and author."""
+    """A heading, a line about the session, and the rows."""
     from syndicate.cli.console import chat_console
 
     console = chat_console()
@@ -32,9 +32,16 @@ def print_transcript(title: str, about: str, rows: Iterable[Row]) -> None:
     show = _draw if console.is_terminal else _write
     show(console, listed[0])
     for before, row in pairwise(listed):
-        if row.kind == "day" or (row.kind == "author" and before.kind != "day"):
+        if _is_apart(before, row):
             console.print()
         show(console, row)
+
+
+def _is_apart(before: Row, row: Row) -> bool:
+    """Whether a blank row stands between two: before a day and an author, and between an answer and calls."""
+    if row.kind in ("day", "author"):
+        return before.kind != "day"
+    return before.kind != "author" and "said" in (before.kind, row.kind)
 
 
 def _write(_console: Console, row: Row) -> None:

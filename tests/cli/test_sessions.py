@@ -138,6 +138,7 @@ def test_show_reads_well(shell: Any, stored: dict[str, str]) -> None:
             "    • look_up  sea  1.5 s",
             "(a long result)",
             "    = Ostend",
+            "",
             "  To **Ostend**.",
             "",
             "  It has a beach.",
