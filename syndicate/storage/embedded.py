@@ -72,7 +72,7 @@ def using(settings: Settings) -> Generator[str]:
 def stop(settings: Settings) -> bool:
     """Stop the server, for all who use it; False when it did not run."""
     place = place_of(settings)
-    if not place.folder.exists():
+    if not (place.folder / "start.lock").exists():
         return False
     with writing(place.folder), server.alone(place.folder / "start.lock"):
         if not server.is_alive(place.folder):
@@ -110,7 +110,7 @@ def _use(place: Place) -> tuple[str, int]:
 def _share(place: Place) -> int:
     """A share of the users' lock; folders and locks are made when they are missing."""
     with contextlib.suppress(FileNotFoundError):
-        descriptor = os.open(place.folder / "users.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = server.open_lock(place.folder / "users.lock")
         server.share(descriptor)
         return descriptor
     place.prepare(place.account())
@@ -271,5 +271,6 @@ def _not_started(place: Place, what: str, said: str | None = None) -> StorageErr
 
 
 def _last_complaint(said: str) -> str:
-    complaints = [line for line in said.splitlines() if any(word in line for word in ("FATAL:", "PANIC:", "error:"))]
+    lines = [line for line in said.splitlines() if line.strip()]
+    complaints = [line for line in lines if any(word in line for word in ("FATAL:", "PANIC:", "error:"))] or lines
     return f" ({complaints[-1].split(': ', 1)[-1].strip()})" if complaints else ""

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,19 +83,36 @@ def _can_run(folder: Path, place: Place, account: Account) -> bool:
 def _copy(folder: Path, major: int) -> Path:
     """The same programs where every account can run them; copied once for a version of the wheel."""
     target = SYSTEM_FOLDER / f"pgsql-{major}-{metadata.version(_WHEEL)}"
-    if target.exists():
-        return target
+    copied = target / folder.parent.name / folder.name
+    if copied.exists():
+        return copied
     with writing(target):
         draft = target.with_name(f"{target.name}.{os.getpid()}")
         shutil.rmtree(draft, ignore_errors=True)
-        shutil.copytree(folder, draft, symlinks=True, ignore=shutil.ignore_patterns("include", "*.a", "pkgconfig"))
-        for path in (draft, *draft.rglob("*")):
-            if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+        for source, place in _with_libraries(folder):
+            ignored = shutil.ignore_patterns("include", "*.a", "pkgconfig")
+            shutil.copytree(source, draft / place, symlinks=True, ignore=ignored)
+        _open_for_all(draft)
         try:
             draft.rename(target)
         except OSError:  # another process was faster
             shutil.rmtree(draft)
-            if not target.exists():
+            if not copied.exists():
                 raise
-    return target
+    return copied
+
+
+def _with_libraries(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The folders that the programs need, and where they are among each other: libraries may be beside the package."""
+    package = folder.parent
+    yield folder, Path(package.name) / folder.name
+    for libraries in (package.with_name(f"{package.name}.libs"), package / ".dylibs"):
+        if libraries.exists():
+            yield libraries, libraries.relative_to(package.parent)
+
+
+def _open_for_all(folder: Path) -> None:
+    """Let every account read and run a copy of ours, whatever the umask was."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

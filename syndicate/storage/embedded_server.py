@@ -37,8 +37,8 @@ class Running:
 
 
 def open_lock(path: Path) -> int:
-    """A descriptor of a lock file, which is made where it is missing. Programs started from here do not inherit it."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    """A descriptor of a lock file that exists. Programs started from here do not inherit it."""
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
 def share(descriptor: int) -> None:
