@@ -45,9 +45,13 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The folder of an embedded database: `data/`, `run/` (its socket), its locks and its `log`."""
+    """The folder of an embedded database: `data/`, `run/` (its socket), its locks and its `log`.
+
+    `home` is the data folder that it belongs to; where root keeps it elsewhere, a file of that name says so.
+    """
 
     folder: Path
+    home: Path
     by_root: bool
 
     @property
@@ -76,6 +80,8 @@ class Place:
             self._make(self.folder, 0o750 if self.by_root else 0o700, -1, account.gid)
             for name in LOCKS:
                 self._make_lock(self.folder / name, account)
+            if self.by_root and not (self.folder / "home").exists():
+                (self.folder / "home").write_bytes(os.fsencode(self.home))
 
     def sockets(self, account: Account) -> Path:
         """A private folder with a path that a socket can have; made where it is missing."""
@@ -133,11 +139,11 @@ def place_of(settings: Settings) -> Place:
     """Where the embedded database of these settings is, or would be."""
     if os.name == "nt":
         raise StorageError("the embedded database does not run on Windows", remediation="set DATABASE_URL")
+    home = settings.home.absolute()
     if os.getuid() != 0:
-        return Place(settings.home.absolute() / "database", by_root=False)
-    home = settings.syndicate_home
-    name = hashlib.sha256(os.fsencode(home.absolute())).hexdigest()[:12] if home else "default"
-    return Place(SYSTEM_FOLDER / name, by_root=True)
+        return Place(home / "database", home, by_root=False)
+    name = hashlib.sha256(os.fsencode(home)).hexdigest()[:12] if settings.syndicate_home else "default"
+    return Place(SYSTEM_FOLDER / name, home, by_root=True)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from syndicate.settings import Settings
-from syndicate.storage import embedded, embedded_server
+from syndicate.storage import embedded, embedded_place, embedded_server
 
 ROOT = Path(__file__).parents[2]
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another account")
@@ -28,6 +28,14 @@ def forget(settings: Settings) -> None:
     """Stop an embedded database and delete it. Root's is not below the test's folder, so it would stay."""
     embedded.stop(settings)
     shutil.rmtree(embedded.status(settings).folder, ignore_errors=True)
+
+
+def sweep(base: Path) -> None:
+    """Stop and delete what root keeps, outside of it, for data folders below a folder of tests."""
+    for mark in embedded_place.SYSTEM_FOLDER.glob("*/home"):
+        home = Path(os.fsdecode(mark.read_bytes()))
+        if base in home.parents:
+            forget(Settings.read({"syndicate_home": home}, env_file=None))
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 60) -> bool:

@@ -10,6 +10,7 @@ import fcntl
 import importlib.util
 import os
 import pwd
+import shutil
 import subprocess
 import uuid
 from pathlib import Path
@@ -87,7 +88,10 @@ class Server:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         if os.getuid() == 0:
             os.chown(self.folder, pwd.getpwnam(_USER).pw_uid, -1)
-        self._run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+        draft = self.folder / "data.new"  # complete when it gets its name
+        shutil.rmtree(draft, ignore_errors=True)
+        self._run("initdb", "-D", str(draft), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+        draft.rename(self.data)
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> int:
         identity: dict[str, Any] = (

@@ -192,6 +192,21 @@ async def test_two_that_open_a_new_embedded_database_at_once_both_succeed(own_ho
     assert await asyncio.gather(used(), used()) == [migrations.expected_version()] * 2
 
 
+@pytest.mark.parametrize("function", ["storage_status", "create_session"])
+async def test_connections_outlive_a_restart_of_the_server(own_home: Settings, function: str):
+    arguments: dict[str, Any] = {}
+    if function == "create_session":  # which is sent once only, since a second answer would differ
+        texts = {"p_app_name": "a", "p_user_id": "u", "p_id": "s"}
+        arguments = {**texts, "p_state": {}, "p_app_state": {}, "p_user_state": {}, "p_ttl_days": 7}
+    async with open_database(own_home):
+        transport = await PostgresTransport.open(embedded.ensure(own_home))
+        await asyncio.gather(*(transport.call("storage_status") for _ in range(5)))
+        await asyncio.to_thread(embedded.stop, own_home)
+        await asyncio.to_thread(embedded.ensure, own_home)
+        assert await transport.call(function, **arguments)
+        await transport.aclose()
+
+
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 async def test_an_embedded_server_that_ends_under_an_open_database_is_started_again(own_home: Settings, how: str):
     async with open_database(own_home) as database:
