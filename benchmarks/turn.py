@@ -23,6 +23,7 @@ ROUNDS = 9
 PROMPT = "You answer briefly."
 FILE = f"""
 syndicate_name: Bench
+memory_system: internal-only
 orchestrator:
   name: Bench
   model: local/smollm2

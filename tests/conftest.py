@@ -60,11 +60,16 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def open_syndicate(write: Write, settings: Settings) -> Open:
-    """Open a syndicate given as YAML text; `model` answers for all agents, `models` for some."""
-    from syndicate import Syndicate
+    """Open a syndicate given as YAML text, sessions in memory; `model` answers for all agents, `models` for some."""
+    from google.adk.sessions import InMemorySessionService
+
+    from syndicate import Services, Syndicate
+
+    services = Services(InMemorySessionService())
 
     def opened(text: str, model: Any = None, **options: Any) -> AbstractAsyncContextManager[Syndicate]:
         models = {**({"*": model} if model is not None else {}), **options.pop("models", {})}
+        options = {"services": services, **options}
         return Syndicate.open(write("test.yaml", text), settings=settings, models=models, **options)
 
     return opened

@@ -45,18 +45,13 @@ def _user(ctx: click.Context, _param: click.Parameter, value: str | None) -> str
 def _session(ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     if value is not None and not value.strip():
         raise click.UsageError("--session must not be empty", ctx)
-    if value == "last":
-        raise click.UsageError(
-            "--session last needs stored sessions, and this version keeps them in memory; give it a name of your own",
-            ctx,
-        )
     return value
 
 
 @click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("words", nargs=-1, metavar="[NAME] [MESSAGE]")
 @click.option("--syndicate", "named", metavar="NAME", help="The syndicate; all words are the message then.")
-@click.option("--session", metavar="ID", callback=_session, help="Name of the conversation.")
+@click.option("--session", metavar="ID|last", callback=_session, help="Go on in a session, or start it by that id.")
 @click.option("--user", metavar="ID", callback=_user, help="Who is speaking (default SYNDICATE_USER_ID).")
 @click.option("--bind", metavar="K=V", multiple=True, callback=_bindings, help="Set a variable of the file.")
 @click.option(

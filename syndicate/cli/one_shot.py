@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from syndicate.cli.boundary import INTERRUPTED, PROBLEMS
 from syndicate.cli.keyboard import stopping
 from syndicate.cli.notes import Notes
+from syndicate.cli.resuming import choose_session
 from syndicate.cli.views import JsonView, PlainView, View
 from syndicate.turn.events import Answer, Failed
 
@@ -21,7 +22,9 @@ async def ask_once(opening: Opening, message: str, *, as_json: bool) -> int:
     """Run one turn and show it as it comes. Returns the exit code: 1 when it failed, 130 when Ctrl-C stopped it."""
     answered, cancel = False, asyncio.Event()
     async with opening.open() as syndicate:
-        session = syndicate.new_session(opening.session) if opening.session else syndicate.session_id
+        session = await choose_session(syndicate, opening.session)
+        if syndicate.note and sys.stderr.isatty():
+            print(syndicate.note, file=sys.stderr)
         view = JsonView(session) if as_json else _view(syndicate)
         try:
             with stopping(cancel):

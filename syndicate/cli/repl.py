@@ -17,6 +17,7 @@ from syndicate.cli.live_view import LiveView
 from syndicate.cli.loading import to_type
 from syndicate.cli.notes import Notes
 from syndicate.cli.problems import show_error, show_failure
+from syndicate.cli.resuming import choose_session
 from syndicate.cli.spend import Spend
 from syndicate.cli.views import PlainView, View
 from syndicate.cli.visible import one_line
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 async def converse(opening: Opening) -> int:
     """Open the syndicate and talk until the person leaves. Returns the exit code."""
     async with opening.open() as syndicate:
-        if opening.session:
-            syndicate.new_session(opening.session)
+        await choose_session(syndicate, opening.session)
         await Repl(opening, syndicate, chat_console()).run()
     return 0
 
@@ -85,6 +85,11 @@ class Repl:
         except RunError as error:
             who = one_line(str(error), 400)
         self.say(f"{who} · /help for commands", "dim")
+        if self.syndicate.note:
+            self.say(one_line(self.syndicate.note, 400), "dim yellow")
+        if self.opening.session and (said := await self.syndicate.transcript()):
+            turns = "1 turn" if len(said) == 1 else f"{len(said)} turns"
+            self.say(f"session {one_line(self.syndicate.session_id, 200)}: {turns} so far", "dim")
         warnings = len(self.syndicate.warnings)
         if warnings:
             noun = "warning" if warnings == 1 else "warnings"

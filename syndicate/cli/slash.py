@@ -103,7 +103,8 @@ async def _sessions(repl: Repl, _argument: str) -> None:
     for session, updated in await repl.syndicate.sessions():
         mark = "*" if session == current else " "
         repl.say(f"{mark} {one_line(session, 200)}  {datetime.fromtimestamp(updated):%Y-%m-%d %H:%M}")
-    repl.say("kept in memory: they end with this program", "dim")
+    if not repl.syndicate.services.lasts:
+        repl.say("kept in memory: they end with this program", "dim")
 
 
 async def _memory(repl: Repl, _argument: str) -> None:
@@ -155,7 +156,7 @@ COMMANDS = {
     "graph": Command("", "who delegates to whom", _graph),
     "model": Command("[AGENT=ID]", "which model answers; switch one", _model),
     "session": Command("[ID]", "the current session; go on in another", _session),
-    "sessions": Command("", "the sessions of this program", _sessions),
+    "sessions": Command("", "your sessions", _sessions),
     "memory": Command("", "what is remembered", _memory),
     "cost": Command("", "what this session has taken", _cost),
     "save": Command("FILE", "write the conversation as Markdown", _save),

@@ -81,7 +81,9 @@ class ResponsesReply:
                 return []
 
     def finish(self, response: Response) -> list[LlmResponse]:
-        """Take in the whole response, at the end or instead of events."""
+        """Take in the whole response, at the end or instead of events. Raises `TypeError` for what is none."""
+        if response.status is None:
+            raise TypeError("an answer without a status is no response")
         shown = [partial for item in (response.output or [])[self._items :] for partial in self._item(item)]
         if response.status in ("failed", "cancelled"):
             error = response.error.to_dict(mode="json", warnings=False) if response.error else {}

@@ -113,6 +113,7 @@ async def _drive(
     finally:
         try:
             await _store_what_was_shown(turn, compiled, session, services)
+            await services.end_turn(session)
         finally:
             turn.finish(error)
 

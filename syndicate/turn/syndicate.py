@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,8 +70,9 @@ class Syndicate:
         user_id: str | None = None,
         timezone: str | None = None,
         strict: bool = False,
+        services: Services | None = None,
     ) -> AsyncGenerator[Syndicate]:
-        """Load and compile a syndicate by name or path, and open what it needs.
+        """Load and compile a syndicate by name or path, and open what it needs, unless `services` are handed in.
 
         `bindings` win over the file's `variables`. `models` maps an agent's name (`*`: all) to a model id or an ADK
         model. Raises `ConfigError` with every problem of the files, `UsageError`, `SettingsError`.
@@ -80,11 +81,12 @@ class Syndicate:
         loaded = load(name, settings=settings, checks=default_checks(settings), bindings=bindings or {}, strict=strict)
         compiled = compile_syndicate(loaded, settings=settings, models=models)
         user, zone = user_id or settings.syndicate_user_id, _zone(timezone or settings.syndicate_timezone)
-        try:
-            async with open_services(settings, [loaded.config]) as services:
-                yield cls(compiled, services, user_id=checked_user(user), timezone=zone)
-        finally:
-            await compiled.aclose()
+        checked_user(user)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(compiled.aclose)
+            if services is None:
+                services = await stack.enter_async_context(open_services(settings, [loaded.config]))
+            yield cls(compiled, services, user_id=user, timezone=zone)
 
     @property
     def name(self) -> str:
@@ -100,6 +102,16 @@ class Syndicate:
     def warnings(self) -> tuple[Problem, ...]:
         """What the files' check warned about."""
         return self.compiled.loaded.problems
+
+    @property
+    def note(self) -> str:
+        """One line for people when sessions that should last do not; else empty."""
+        return self.services.note
+
+    async def last_session(self, user_id: str | None = None) -> str | None:
+        """The id of the user's session that was used last, if there is one."""
+        sessions = await self.sessions(user_id)
+        return sessions[-1][0] if sessions else None
 
     def new_session(self, session_id: str | None = None) -> str:
         """Make this (or a new id) the session of the turns that name none, and return it."""

@@ -13,7 +13,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.weights import embedded_home
+from tests.weights import embedded_home, forget_database
 
 __all__ = ["embedded_home"]
 
@@ -23,6 +23,7 @@ CLEAN = ("SYNDICATE_", "GOOGLE_", "GEMINI_", "ANTHROPIC_", "OPENAI_", "XAI_", "O
 PAIR = """\
 syndicate_name: Pair
 description: One leads, one looks things up.
+memory_system: internal-only
 variables:
   topic: the sky
 orchestrator:
@@ -97,8 +98,10 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path)
+    yield shell
+    forget_database(shell.home)
 
 
 @pytest.fixture

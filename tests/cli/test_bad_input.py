@@ -112,7 +112,6 @@ def test_a_broken_line_of_env_is_located(shell: Any) -> None:
         (["validate", "--strit", "pair"], "--strict"),
         (["graph", "pair", "--format", "png"], "mermaid"),
         (["graph"], "NAME"),
-        (["chat", "pair", "--session", "last", "hi"], "in memory"),
         (["chat", "pair", "--user", "a/b", "hi"], "'a/b'"),
         (["chat", "pair", "--bind", "nonsense", "hi"], "nonsense"),
         (["chat", "pair", "--model", "Lead", "hi"], "agent=model"),

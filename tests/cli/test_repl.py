@@ -124,7 +124,7 @@ def test_commands(shell: Any, chat: Any) -> None:
         ("/graph", "└"),
         ("/model", "scripted/researcher"),
         ("/session", "mine"),
-        ("/memory", "session-only"),
+        ("/memory", "internal-only"),
         ("/cost", "cost "),
         ("/hlep", r"did you mean /help\?"),
         ("/model Leed=scripted/lead", "did you mean 'Lead'"),

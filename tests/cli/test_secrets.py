@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from google.adk.sessions import InMemorySessionService
 
-from syndicate import Syndicate
+from syndicate import Services, Syndicate
 from syndicate.errors import RunError
 from syndicate.graph.doctor import examine
 from syndicate.models.registry import create
@@ -145,7 +146,8 @@ async def test_no_error_log_or_repr_has_it(
 
 async def test_no_repr_of_an_open_syndicate_has_it(loose_tongued: StandIn, tmp_path: Any) -> None:
     settings = settings_of(loose_tongued, syndicate_home=tmp_path)
-    async with Syndicate.open("model_zoo", settings=settings) as syndicate:
+    services = Services(InMemorySessionService())
+    async with Syndicate.open("model_zoo", settings=settings, services=services) as syndicate:
         with pytest.raises(RunError) as caught:
             await syndicate.run("hi")
         parts = (

@@ -25,7 +25,14 @@ from syndicate.graph.checks import default_checks
 from syndicate.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "QUICKSTART.md", "docs/syndicate-yaml.md", "docs/providers.md", "docs/python.md")
+PAGES = (
+    "README.md",
+    "QUICKSTART.md",
+    "docs/syndicate-yaml.md",
+    "docs/providers.md",
+    "docs/storage.md",
+    "docs/python.md",
+)
 BLOCK = re.compile(r"(?:<!-- (?P<note>file|run): (?P<value>\S+) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 
 

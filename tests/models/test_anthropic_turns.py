@@ -13,6 +13,7 @@ from tests.models.conftest import Answer, Received, StandIn
 
 TEAM = """
     syndicate_name: Weather
+    memory_system: internal-only
     orchestrator:
       name: Chief
       model: claude-opus-4-6
@@ -89,7 +90,11 @@ async def test_a_busy_provider_is_asked_again(keyed: Settings, stand_in: StandIn
         events(wire.start(), *wire.text(0, "Here ", "I am."), *wire.stop()),
     ]
     stand_in.on(PATH, lambda _: answers[len(stand_in.received) - 1])
-    alone = "syndicate_name: One\norchestrator: {name: A, model: claude-haiku-4-5, instruction: Help.}\n"
+    alone = """
+        syndicate_name: One
+        memory_system: internal-only
+        orchestrator: {name: A, model: claude-haiku-4-5, instruction: Help.}
+    """
     async with Syndicate.open(write("one.yaml", alone), settings=keyed) as one:
         assert (await one.run("hello")).answer == "Here I am."
     assert len(stand_in.received) == 2

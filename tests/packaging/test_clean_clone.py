@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.weights import forget_database
 
 ROOT = Path(__file__).parents[2]
 OURS = ("SYNDICATE_", "PYTEST_", "PYTHONPATH", "VIRTUAL_ENV", "MAKE", "MFLAGS")
@@ -42,6 +43,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     yield folder
     run(folder, "make", "clean")
+    forget_database(folder.parent / "data")
 
 
 def test_make_chat_and_make_test_of_two_modules_do_all_the_setting_up(clone: Path) -> None:
@@ -50,12 +52,10 @@ def test_make_chat_and_make_test_of_two_modules_do_all_the_setting_up(clone: Pat
     assert len(first.stdout.split()) >= 3
     assert not any(word in first.stdout for word in ("make", "pip", "install", "Successfully"))
 
-    started = time.monotonic()
     again = run(clone, "make", "chat", said="hi")
     assert again.returncode == 0, again.stderr
     assert again.stdout.strip()
     assert "installing" not in again.stderr
-    assert time.monotonic() - started < 60
 
     tested = run(clone, "make", "test", "TESTS=tests/examples/test_examples.py tests/packaging/test_import.py")
     assert tested.returncode == 0, tested.stdout + tested.stderr

@@ -10,7 +10,11 @@ from syndicate.testing import ScriptedModel
 from syndicate.turn.events import Status, ToolStarted, Usage, to_json
 from tests.conftest import Open, Write
 
-SOLO = "syndicate_name: My Council\norchestrator: {name: Solo, model: local/smollm2, instruction: '{{tone}}'}\n"
+SOLO = """\
+syndicate_name: My Council
+memory_system: internal-only
+orchestrator: {name: Solo, model: local/smollm2, instruction: '{{tone}}'}
+"""
 
 
 async def test_bindings_win_over_variables(open_syndicate: Open):

@@ -23,7 +23,11 @@ from tests.models.relay import Received
 
 EVERYWHERE = pytest.mark.parametrize("provider", PROVIDERS)
 SAID = Said("Hello there, whoever you are.")
-FILE = "syndicate_name: S\norchestrator: {{name: Solo, model: '{model}', instruction: Greet.}}\n"
+FILE = """
+syndicate_name: S
+memory_system: internal-only
+orchestrator: {{name: Solo, model: '{model}', instruction: Greet.}}
+"""
 
 
 def play(desk: Desk, *answers: Answer) -> None:
