@@ -10,6 +10,7 @@ from benchmarks.adapters import delta_costs
 from benchmarks.chat import first_token
 from benchmarks.report import Row, table
 from benchmarks.startup import help_cost, import_cost
+from benchmarks.storage import storage_costs
 from benchmarks.turn import turn_cost
 from benchmarks.validate import validate_cost
 
@@ -19,7 +20,7 @@ REGION = re.compile(r"(?<=<!-- benchmarks -->\n).*(?=<!-- /benchmarks -->)", re.
 
 def rows() -> list[Row]:
     """All measurements, the quiet ones first."""
-    return [import_cost(), help_cost(), validate_cost(), turn_cost(), *delta_costs(), *first_token()]
+    return [import_cost(), help_cost(), validate_cost(), turn_cost(), *delta_costs(), *storage_costs(), *first_token()]
 
 
 def main(args: list[str]) -> int:
