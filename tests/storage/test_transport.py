@@ -174,7 +174,11 @@ async def test_a_key_of_a_role_without_privileges_is_refused(
     assert caught.value.code == "missing-privilege"
 
 
-@pytest.mark.parametrize("key", [token("service_role", secret=b"another"), token("service_role", seconds=-1)])
+@pytest.mark.parametrize(
+    "key",
+    [token("service_role", secret=b"another"), token("service_role", seconds=-1)],
+    ids=["another project's", "expired"],
+)
 async def test_a_key_of_another_project_or_an_expired_one_says_so(stand_in: RestStandIn, key: str):
     transport = await SupabaseTransport.open(stand_in.url, key)
     with pytest.raises(StorageError, match="correct SUPABASE_SERVICE_ROLE_KEY") as caught:
