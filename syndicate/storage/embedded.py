@@ -154,9 +154,10 @@ def _initialise(place: Place, account: Account, programs: Path) -> None:
     if _is_at_least_17(programs):
         locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     options = ["--username=postgres", "--auth=peer", "--encoding=UTF8", "--no-instructions", *locale]
-    _run(place, account, [programs / "initdb", "--pgdata=.", *options], draft)
-    single = [programs / "postgres", "--single", "-D", ".", "-c", "exit_on_error=on", "template1"]
+    _run(place, account, [programs / "initdb", "--pgdata=.", "--no-sync", *options], draft)
+    single = [programs / "postgres", "--single", "-F", "-D", ".", "-c", "exit_on_error=on", "template1"]
     _run(place, account, single, draft, _FIRST_STATEMENTS)
+    _run(place, account, [programs / "initdb", "--pgdata=.", "--sync-only"], draft)  # once, when all is there
     draft.rename(place.data)
 
 
