@@ -295,13 +295,15 @@ begin
     state = case when jsonb_typeof(p_state) = 'object' and p_state <> '{}' then state || p_state else state end,
     update_time = p_time,
     last_update_time = floor(p_time * 1000),
-    expire_at = public.adk_expiry(p_ttl_days),
+    expire_at = case when p_ttl_days > 0 then now() + make_interval(days => p_ttl_days) end,
     updated_at = now()
   where key = v_key
   returning seq into v_seq;
   insert into public.adk_session_events (session_key, seq, event, event_id, author, invocation_id, time)
   values (v_key, v_seq, p_event, p_event_id, p_author, p_invocation_id, p_time);
-  perform public.adk_merge_shared_state(p_app_name, p_user_id, p_app_state, p_user_state);
+  if coalesce(p_app_state, '{}') <> '{}' or coalesce(p_user_state, '{}') <> '{}' then
+    perform public.adk_merge_shared_state(p_app_name, p_user_id, p_app_state, p_user_state);
+  end if;
   return jsonb_build_object('seq', v_seq, 'duplicate', false);
 end
 $$;

@@ -8,6 +8,7 @@ import json
 import re
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
@@ -28,12 +29,19 @@ select coalesce(json_object_agg(name, format_type(type, null)), '{}')::text from
 """
 
 
+class _Connection(Protocol):
+    """The part of asyncpg's connection that scripts need."""
+
+    async def execute(self, query: str, *, timeout: float | None) -> str: ...
+    async def reset(self) -> None: ...
+
+
 class _Pool(Protocol):
     """What is used of `asyncpg.Pool`, which has no types. What passes through it are a query's values."""
 
     async def fetchval(self, query: str, *arguments: Any) -> Any: ...
     async def fetch(self, query: str, *arguments: Any) -> list[Any]: ...
-    async def execute(self, query: str, *, timeout: float | None) -> str: ...
+    def acquire(self) -> AbstractAsyncContextManager[_Connection]: ...
     async def close(self) -> None: ...
     def terminate(self) -> None: ...
 
@@ -66,6 +74,7 @@ class PostgresTransport:
                 max_size=connections,
                 timeout=_CONNECT_SECONDS,
                 command_timeout=_CALL_SECONDS,
+                reset=_leave,
                 statement_cache_size=0 if urlsplit(address).port == _POOLER_PORT else 100,
                 server_settings={"application_name": "syndicate"},
             )
@@ -89,7 +98,7 @@ class PostgresTransport:
 
     async def execute(self, sql: str) -> None:
         """Run a script of any number of statements, in one transaction unless it says otherwise."""
-        await self._run(lambda: self._pool.execute(sql, timeout=None), 1)
+        await self._run(lambda: self._execute(sql), 1)
 
     async def fetch(self, sql: str, *arguments: Any) -> list[dict[str, Any]]:
         """The rows of a query with `$n` parameters, as asyncpg gives them."""
@@ -102,6 +111,13 @@ class PostgresTransport:
             await asyncio.wait_for(self._pool.close(), 10)
         except Exception:  # a server that is gone already
             self._pool.terminate()
+
+    async def _execute(self, sql: str) -> None:
+        async with self._pool.acquire() as connection:
+            try:
+                await connection.execute(sql, timeout=None)
+            finally:
+                await connection.reset()
 
     async def _call(self, function: str, names: list[str], arguments: str) -> object:
         statement = _statement(function, names, await self._types_of(function, names))
@@ -133,6 +149,10 @@ class PostgresTransport:
             return await work()
         except Exception as error:
             raise _failure(error) from None
+
+
+async def _leave(_connection: object) -> None:
+    """What the pool does with a connection that comes back: functions leave nothing behind that a reset would mend."""
 
 
 def normal_url(url: str) -> str:
