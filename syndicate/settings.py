@@ -6,7 +6,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -55,6 +55,11 @@ def _absent_if_blank(value: Any) -> Any:
 Key = Annotated[SecretStr | None, BeforeValidator(_usable_key)]
 Folder = Annotated[Path | None, BeforeValidator(_absent_if_blank)]
 Text = Annotated[str | None, BeforeValidator(_absent_if_blank)]
+
+
+def without_password(url: str) -> str:
+    """An address that people may see: the name and password before an `@` are left out."""
+    return re.sub(r"(?<=://)[^/?#]*@", "", url)
 
 
 class Settings(BaseSettings):
@@ -149,6 +154,11 @@ class Settings(BaseSettings):
             reason = first["msg"].removeprefix("Value error, ")
             reason = f"{reason[:1].lower()}{reason[1:]}"
             raise SettingsError(f"{name}: {reason}", remediation=f"correct {name} or unset it") from None
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Keys are masked by their type; addresses are shown without what may be a password."""
+        for name, value in super().__repr_args__():
+            yield name, without_password(value) if isinstance(value, str) else value
 
     @cached_property
     def home(self) -> Path:

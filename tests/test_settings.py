@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from syndicate.errors import SettingsError
-from syndicate.settings import Settings, is_placeholder
+from syndicate.settings import Settings, is_placeholder, without_password
 
 
 @pytest.mark.parametrize(
@@ -141,3 +141,12 @@ def test_an_env_file_that_is_no_text_says_so(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"SYNDICATE_DEFAULT=\xff\n")
     with pytest.raises(SettingsError, match="is not UTF-8 text; save it as UTF-8"):
         Settings.read(env_file=tmp_path / ".env")
+
+
+def test_a_password_in_an_address_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", "http://bob:hunter2@127.0.0.1:9/v1")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://bob:hunter2@127.0.0.1:9/db")
+    settings = Settings.read(env_file=None)
+    assert settings.ollama_base_url == "http://bob:hunter2@127.0.0.1:9/v1"
+    assert "hunter2" not in repr(settings) + str(settings)
+    assert without_password("http://127.0.0.1/a@b") == "http://127.0.0.1/a@b"

@@ -19,6 +19,7 @@ from syndicate.models.capabilities import calls_tools, native_tools
 from syndicate.models.ollama_daemon import base_url
 from syndicate.models.registry import provider_of, providers
 from syndicate.models.xai_search import XaiSearch
+from syndicate.settings import without_password
 from syndicate.tools import registry as tools
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ def _provider(provider: Provider, route: Route, settings: Settings, pulled: tupl
         key_set=None if provider.key is None else not lacks_key(provider, settings),
         extra=provider.extra,
         installed=None if provider.extra is None else not needs_extra,
-        daemon=base_url(settings) if is_ollama else None,
+        daemon=without_password(base_url(settings)) if is_ollama else None,
         daemon_up=pulled is not None if is_ollama else None,
         pulled=(pulled or ()) if is_ollama else (),
         via=_via(sample_id(provider), settings),

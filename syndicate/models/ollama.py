@@ -38,7 +38,7 @@ async def availability(model_id: str, settings: Settings) -> Unavailable | None:
     try:
         listing = await daemon.get("/models" if compatible else "/api/tags", timeout=2)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        reason = f"no Ollama daemon answers at {daemon.url}"
+        reason = f"no Ollama daemon answers at {daemon.address}"
         return Unavailable(reason, "start it (`ollama serve`), or set OLLAMA_BASE_URL")
     finally:
         await daemon.aclose()

@@ -18,6 +18,7 @@ import httpx
 
 from syndicate.errors import ModelError, ModelUnavailableError
 from syndicate.models.failure import failure, retry_after_of, words_of
+from syndicate.settings import without_password
 
 if TYPE_CHECKING:
     from syndicate.settings import Settings
@@ -54,11 +55,12 @@ class Daemon:
 
     def __init__(self, settings: Settings) -> None:
         self.url = base_url(settings)
+        self.address = without_password(self.url)
         self._key = key_of(settings)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
-        return f"Daemon({self.url!r})"
+        return f"Daemon({self.address!r})"
 
     async def get(self, path: str, *, timeout: float) -> dict[str, Any]:
         """A JSON object of the daemon. Raises `httpx.HTTPError` or `ValueError`."""
@@ -85,14 +87,14 @@ class Daemon:
                     if line.strip():
                         yield self._object(line, model)
         except httpx.TimeoutException:
-            raise failure(f"{self.url}: no answer in time", model=model, code="timeout") from None
+            raise failure(f"{self.address}: no answer in time", model=model, code="timeout") from None
         except httpx.ConnectError as error:
             remedy = "start the Ollama daemon (`ollama serve`), or set OLLAMA_BASE_URL"
-            words = f"no Ollama daemon answers at {self.url} ({error})"
+            words = f"no Ollama daemon answers at {self.address} ({error})"
             raise failure(words, model=model, code="connection", remediation=remedy) from None
         except httpx.HTTPError as error:
             code = "stream-cut" if begun else "connection"
-            words = f"{self.url}: {error or type(error).__name__}"
+            words = f"{self.address}: {error or type(error).__name__}"
             raise failure(words, model=model, code=code, secret=self._key) from None
 
     async def aclose(self) -> None:

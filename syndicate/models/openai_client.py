@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import openai
 
 from syndicate.models.failure import failure, retry_after_of, words_of
+from syndicate.settings import without_password
 
 if TYPE_CHECKING:
     from syndicate.errors import ModelError
@@ -42,7 +43,7 @@ class Address:
     key: str
 
     def __repr__(self) -> str:
-        return f"Address({self.url!r})"
+        return f"Address({without_password(self.url)!r})"
 
 
 class Clients:
@@ -94,7 +95,7 @@ def failure_of(error: Exception, *, model: str, address: Address, begun: bool) -
         case openai.APIConnectionError():
             cause = str(error.__cause__ or "") or type(error.__cause__).__name__
             code = "stream-cut" if begun else "connection"
-            return failure(f"{address.url}: {cause}", model=model, code=code, secret=address.key)
+            return failure(f"{without_password(address.url)}: {cause}", model=model, code=code, secret=address.key)
         case openai.APIResponseValidationError():
             return failure("the answer is not JSON", model=model, code="malformed")
         case openai.APIError():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Status", "ensure", "is_installed", "status", "stop", "using"]
 
 _START_SECONDS = 120
-_LONGEST_LOG = 1 << 20
 _NAME = "syndicate"
 _FIRST_STATEMENTS = f"""create extension vector;
 create role {_NAME} login createrole;
@@ -150,6 +150,15 @@ def _wait(place: Place) -> server.Running | None:
 def _initialise(place: Place, account: Account, programs: Path) -> None:
     """A new data folder, complete when it gets its name: pgvector, and a database whose owner is no superuser."""
     draft = place.make_data("data.new", account)
+    try:
+        _fill(place, account, programs, draft)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)  # gives back its space
+        raise
+    draft.rename(place.data)
+
+
+def _fill(place: Place, account: Account, programs: Path, draft: Path) -> None:
     locale = ["--locale=C"]
     if _is_at_least_17(programs):
         locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -158,7 +167,6 @@ def _initialise(place: Place, account: Account, programs: Path) -> None:
     single = [programs / "postgres", "--single", "-F", "-D", ".", "-c", "exit_on_error=on", "template1"]
     _run(place, account, single, draft, _FIRST_STATEMENTS)
     _run(place, account, [programs / "initdb", "--pgdata=.", "--sync-only"], draft)  # once, when all is there
-    draft.rename(place.data)
 
 
 def _is_at_least_17(programs: Path) -> bool:
@@ -193,6 +201,8 @@ def _launch(place: Place, account: Account, programs: Path) -> None:
         "ident_file": str(_rules(place, account, "pg_ident.conf", _owners(place, account))),
     }
     options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    if place.log.exists():
+        place.log.replace(place.log.with_name("log.before"))
     lock = server.open_lock(place.folder / "server.lock")
     try:
         while not server.take(lock):  # somebody is just looking whether it is held
@@ -230,8 +240,6 @@ def _mind(place: Place) -> None:
 def _detach(place: Place, command: list[str], identity: dict[str, Any], keep: tuple[int, ...] = ()) -> None:
     """Run a program that nobody waits for: its parent is a shell that ends at once, so it never is a zombie of ours."""
     with place.log.open("ab") as log:
-        if log.tell() > _LONGEST_LOG:
-            log.truncate(0)
         subprocess.run(
             ["/bin/sh", "-c", '"$@" &', "sh", *command],
             stdin=subprocess.DEVNULL,
@@ -260,18 +268,18 @@ def _sender(place: Place) -> Any:
 
 
 def _not_started(place: Place, what: str, said: str | None = None) -> StorageError:
-    """The error, with Postgres's own last complaint and nothing else of its log."""
+    """The error, with Postgres's own first complaint, which names the cause, and nothing else of what it said."""
     if said is None:
         said = place.log.read_text(errors="replace") if place.log.exists() else ""
-    full = "no space left on device" in said.lower().rsplit("starting postgresql", 1)[-1]
+    full = any(sign in said.lower() for sign in ("no space left on device", "check free disk space"))
     return StorageError(
-        f"the embedded database in {str(place.folder)!r} {what}{_last_complaint(said)}",
+        f"the embedded database in {str(place.folder)!r} {what}{_complaint(said)}",
         code="disk-full" if full else "connection",
         remediation="free some space there" if full else f"see {place.log}, or set DATABASE_URL",
     )
 
 
-def _last_complaint(said: str) -> str:
+def _complaint(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
-    complaints = [line for line in lines if any(word in line for word in ("FATAL:", "PANIC:", "error:"))] or lines
-    return f" ({complaints[-1].split(': ', 1)[-1].strip()})" if complaints else ""
+    complaints = [line for line in lines if any(word in line for word in ("FATAL:", "PANIC:", "error:"))] or lines[-1:]
+    return f" ({complaints[0].split(': ', 1)[-1].strip()})" if complaints else ""
