@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from syndicate.settings import Settings
+from tests.storage.embedding import sweep
 
 Write = Callable[..., Path]
 Open = Callable[..., AbstractAsyncContextManager[Any]]
@@ -36,6 +37,13 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key and no setting of the machine reaches a test."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _embedded_databases_end_with_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Root's are not below the tests' folder; they go all the same."""
+    yield
+    sweep(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture

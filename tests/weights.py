@@ -45,17 +45,6 @@ def embedded_home() -> Path:
     return home
 
 
-def forget_database(home: Path) -> None:
-    """Stop the embedded database of a data folder and remove its files, which root's are elsewhere."""
-    from syndicate.storage import embedded
-    from syndicate.storage.embedded_place import place_of
-
-    settings = Settings.read({"syndicate_home": home}, env_file=None)
-    if embedded.is_installed() and (folder := place_of(settings).folder).exists():
-        embedded.stop(settings)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture(scope="session")
 def tool_model() -> Path:
     """Weights of Qwen2.5-Coder-1.5B-Instruct, which calls tools, with the chat template that makes it.

@@ -17,6 +17,9 @@ from syndicate.storage.transport import ONCE, DatabaseFailure, encode, parse
 
 _Result = TypeVar("_Result")
 
+OLDEST_MAJOR = 15
+"""Of Postgres; the SQL uses nothing newer, and is tested on 16 and 18."""
+
 _POOLER_PORT = 6543  # Supabase's pooler in transaction mode: a prepared statement does not outlive its transaction
 _ADDRESS_FORM = "write it as postgresql://user:password@host:5432/name, special characters percent-encoded"
 _CALL_SECONDS = 60
@@ -81,10 +84,17 @@ class PostgresTransport:
         except Exception as error:
             raise _not_opened(error, url) from None
         try:
-            await pool.fetchval("select 1")
+            version = int(await pool.fetchval("show server_version_num"))
         except Exception as error:
             pool.terminate()
             raise _not_opened(error, url) from None
+        if version < OLDEST_MAJOR * 10_000:
+            pool.terminate()
+            raise StorageError(
+                f"the database at {shown(url)!r} is Postgres {version // 10_000}",
+                code="schema-too-old",
+                remediation=f"use Postgres {OLDEST_MAJOR} or newer",
+            )
         return cls(pool, revive)
 
     async def call(self, function: str, **arguments: Any) -> dict[str, Any]:

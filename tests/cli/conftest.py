@@ -13,7 +13,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.weights import embedded_home, forget_database
+from tests.weights import embedded_home
 
 __all__ = ["embedded_home"]
 
@@ -98,10 +98,8 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    shell = Shell(tmp_path)
-    yield shell
-    forget_database(shell.home)
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
 
 
 @pytest.fixture

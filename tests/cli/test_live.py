@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.weights import forget_database
-
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 
@@ -42,6 +40,5 @@ def test_a_chat_starts_the_server_it_needs(shell: Any, embedded_home: Path, tmp_
     home.mkdir()
     (home / "models").symlink_to(embedded_home / "models")
     done = shell.run("chat", "tutor", "hi", SYNDICATE_HOME=str(home), SYNDICATE_LOCAL_IDLE_SECONDS="2")
-    forget_database(home)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip()

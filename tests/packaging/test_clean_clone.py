@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.weights import forget_database
-
 ROOT = Path(__file__).parents[2]
 OURS = ("SYNDICATE_", "PYTEST_", "PYTHONPATH", "VIRTUAL_ENV", "MAKE", "MFLAGS")
 
@@ -43,7 +41,6 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     yield folder
     run(folder, "make", "clean")
-    forget_database(folder.parent / "data")
 
 
 def test_make_chat_and_make_test_of_two_modules_do_all_the_setting_up(clone: Path) -> None:

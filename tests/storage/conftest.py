@@ -13,7 +13,6 @@ import pytest
 
 from syndicate.storage.postgres import PostgresTransport
 from syndicate.storage.supabase import SupabaseTransport
-from tests.storage.embedding import sweep
 from tests.storage.rest_stand_in import RestStandIn, rest_stand_in, token
 from tests.storage.servers import Server, release, server
 
@@ -39,10 +38,9 @@ class TestDatabase:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _servers_end_with_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _servers_end_with_the_tests() -> Iterator[None]:
     yield
     release()
-    sweep(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
