@@ -57,6 +57,8 @@ async def run_turn(
     if timezone is not None:
         checked_zone(timezone)
     session = await _session(services, compiled.name, user_id, session_id)
+    if _broke_off(session):
+        await services.end_turn(session)
     zone = timezone or _kept_zone(session)
     limits = limits or Limits()
     turn = RunningTurn(compiled.orchestrator, zone, limits)
@@ -73,6 +75,13 @@ async def run_turn(
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+
+
+def _broke_off(session: Session) -> bool:
+    """Whether an earlier turn never came to its end: what only a running turn needs is still stored."""
+    return any(
+        part.thought_signature for event in session.events for part in (event.content and event.content.parts) or ()
+    )
 
 
 def _kept_zone(session: Session) -> str:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.adk.events import Event
+from google.genai import types
 
 from syndicate import MissingExtraError, StorageError, Syndicate
 from syndicate.settings import Settings
@@ -64,6 +66,22 @@ async def test_a_large_tool_result_is_a_marker_after_its_turn(stored: Any):
     assert "x" * 40_000 in during
     assert "x" * 100 not in after
     assert "Two" in after
+
+
+async def test_what_a_crash_left_of_a_turn_is_dropped_when_the_next_begins(stored: Any):
+    def signatures(session: Any) -> list[bytes]:
+        return [p.thought_signature for e in session.events for p in (e.content and e.content.parts) or ()]
+
+    async with stored(ScriptedModel(["a"])) as s:
+        key = {"app_name": s.name, "user_id": s.user_id, "session_id": "crashed"}
+        session = await s.services.sessions.create_session(**key)
+        part = types.Part(text="hm", thought=True, thought_signature=b"signed")
+        event = Event(author="Lead", invocation_id="i", content=types.Content(role="model", parts=[part]))
+        await s.services.sessions.append_event(session, event)
+        assert signatures(await s.services.sessions.get_session(**key)) == [b"signed"]
+        async for _ in s.stream("hello", session_id="crashed"):
+            assert signatures(await s.services.sessions.get_session(**key))[:1] == [None]
+            break
 
 
 async def test_internal_only_leaves_nothing_behind(stored: Any):
