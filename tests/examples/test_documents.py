@@ -90,7 +90,7 @@ def run(folder: Path, *command: str | Path, variables: Mapping[str, str] | None 
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment | dict(variables or {}),
+        env=environment | {"SYNDICATE_HOME": str(folder / "home")} | dict(variables or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
