@@ -4,7 +4,8 @@
 -- Ours are the tables, views and sequences of schema public that are called adk_* or a2a_*, and the functions that are
 -- called adk_* or speak of such a table. On these, PUBLIC and Supabase's roles anon and authenticated get nothing; each
 -- table has row-level security enabled and forced, with one policy for its owner. The role service_role may execute the
--- functions, and it bypasses row-level security by design: whoever has its key has everything.
+-- functions, and it bypasses row-level security by design: whoever has its key has everything. The role of the second
+-- tier, where db/user_tier.sql made one, keeps policies that are exactly its own, and SELECT on their tables.
 -- Tables, sequences and functions that this role makes later start without privileges for those three, too.
 
 do $$ begin perform pg_advisory_xact_lock(82071204); end $$;
@@ -12,7 +13,7 @@ do $$ begin perform pg_advisory_xact_lock(82071204); end $$;
 do $$
 declare
   v_strangers text := 'public' || coalesce((select string_agg(', ' || quote_ident(rolname), '' order by rolname)
-    from pg_roles where rolname in ('anon', 'authenticated')), '');
+    from pg_roles where rolname in ('anon', 'authenticated', public.adk_user_role())), '');
   v_vector    text := coalesce((select quote_ident(n.nspname) || ', ' from pg_extension e
     join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'), '');
   v_server    boolean := to_regrole('service_role') is not null;
@@ -36,12 +37,16 @@ begin
       execute format('alter table %s force row level security', v_item.name);
     end if;
     for v_policy in select polname from pg_policy where polrelid = v_item.oid and not (polname = 'adk_owner'
-        and polcmd = '*' and polpermissive and polroles = array[v_item.relowner]) loop
+        and polcmd = '*' and polpermissive and polroles = array[v_item.relowner])
+        and oid not in (select policy from public.adk_user_policies()) loop
       execute format('drop policy %I on %s', v_policy, v_item.name);
     end loop;
-    if not exists (select from pg_policy where polrelid = v_item.oid) then
+    if not exists (select from pg_policy where polrelid = v_item.oid and polname = 'adk_owner') then
       execute format('create policy adk_owner on %s for all to %I using (true) with check (true)',
         v_item.name, pg_get_userbyid(v_item.relowner));
+    end if;
+    if v_item.oid in (select object from public.adk_user_policies()) then
+      execute format('grant select on table %s to %I', v_item.name, public.adk_user_role());
     end if;
   end loop;
 

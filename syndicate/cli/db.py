@@ -50,7 +50,8 @@ def status(as_json: bool) -> int:
 @click.option(
     "--map", "renamed", metavar="OLD=NEW", multiple=True, help="Give facts another user key; may be given again."
 )
-def apply_schema(renamed: tuple[str, ...]) -> int:
+@click.option("--user-role", metavar="NAME", help="Let this role read the rows of one user; made where it is missing.")
+def apply_schema(renamed: tuple[str, ...], user_role: str | None) -> int:
     """Bring the schema to this version, and harden it.
 
     May be run as often as you like. Over Supabase's REST no schema can be changed: the SQL is printed then, for the SQL
@@ -61,7 +62,7 @@ def apply_schema(renamed: tuple[str, ...]) -> int:
     from syndicate.cli.upkeep import bring_up
     from syndicate.settings import Settings
 
-    done = asyncio.run(bring_up(Settings.read(), _pairs(renamed)))
+    done = asyncio.run(bring_up(Settings.read(), _pairs(renamed), user_role))
     for line in done.lines:
         click.echo(line)
     if done.remaining:

@@ -105,27 +105,29 @@ class Done:
     remaining: str = ""
 
 
-async def bring_up(settings: Settings, renamed: Mapping[str, str]) -> Done:
-    """Run what is pending and the hardening, then rename user keys. Raises `StorageError`."""
+async def bring_up(settings: Settings, renamed: Mapping[str, str], user_role: str | None = None) -> Done:
+    """Run what is pending, the user tier for a role and the hardening, then rename user keys. Raises `StorageError`."""
     async with the_database(settings, provision=False) as database:
         schema = await migrations.state(database.transport)
         if database.kind == "supabase":
-            return _by_hand(schema, renamed)
-        applied = await migrations.apply(database.transport, map=renamed)
+            return _by_hand(schema, renamed, user_role)
+        applied = await migrations.apply(database.transport, map=renamed, user_role=user_role)
     lines = [f"applied {step.version:04} {step.name}" for step in applied.migrations]
     lines.append(f"the schema is version {migrations.expected_version()}, and hardened")
+    if user_role:
+        lines.append(f"role {user_role!r} may read the rows of the user whose key is in its setting app.user_key")
     lines += [
         f"{counted({'facts': count})} of {old!r} went to {renamed[old]!r}" for old, count in applied.mapped.items()
     ]
     return Done(tuple(lines))
 
 
-def _by_hand(schema: migrations.SchemaState, renamed: Mapping[str, str]) -> Done:
+def _by_hand(schema: migrations.SchemaState, renamed: Mapping[str, str], user_role: str | None) -> Done:
     if schema.version > schema.expected:
         schema.require_current()
-    if schema.current and not renamed:
+    if schema.current and not renamed and user_role is None:
         return Done((f"the schema is version {schema.version}; the hardening is in what `syndicate db print` prints",))
-    return Done(remaining=migrations.script(schema.version, map=renamed))
+    return Done(remaining=migrations.script(schema.version, map=renamed, user_role=user_role))
 
 
 async def verification(settings: Settings) -> Verification:

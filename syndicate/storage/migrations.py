@@ -43,6 +43,7 @@ $migration$;
 end
 $syndicate$;
 """
+_ROLE = r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}"  # what Postgres does not cut off
 _HEADING = """\
 -- The schema of syndicate from version {version} to {expected}. Run it whole, as the owner of the tables.
 begin;
@@ -143,30 +144,33 @@ async def pending(transport: Transport) -> tuple[Migration, ...]:
     return tuple(migration for migration in migrations() if migration.version > version)
 
 
-async def apply(transport: Transport, *, map: Mapping[str, str] | None = None) -> Applied:
+async def apply(transport: Transport, *, map: Mapping[str, str] | None = None, user_role: str | None = None) -> Applied:
     """Run what is pending and, every time, the hardening; then move facts from the old user keys of `map` to new ones.
 
-    All or nothing. Raises `StorageError`: `schema-too-new`, `missing-extension`, `missing-privilege`, `bad-value`.
+    `user_role` becomes the role that reads the rows of one user; without it, the tier stays as it is. All or nothing.
+    Raises `StorageError`: `schema-too-new`, `missing-extension`, `missing-privilege`, `bad-value`.
     """
     _check_keys(map or {})
+    tier = _user_tier(user_role)
     found = await state(transport)
     if found.version > found.expected:
         found.require_current()
     steps = tuple(migration for migration in migrations() if migration.version > found.version)
-    await _execute(transport, "".join(_guarded(step) for step in steps) + hardening())
+    await _execute(transport, "".join(_guarded(step) for step in steps) + tier + hardening())
     mapped: dict[str, int] = {}
     if map:
         mapped = (await transport.call("map_user_keys", p_map=dict(map)))["mapped"]
     return Applied(steps, mapped)
 
 
-def script(version: int = 0, *, map: Mapping[str, str] | None = None) -> str:
+def script(version: int = 0, *, map: Mapping[str, str] | None = None, user_role: str | None = None) -> str:
     """What `apply` would run on a schema of this version, for a SQL editor: one transaction, then PostgREST is told."""
     _check_keys(map or {})
     steps = [_guarded(migration) for migration in migrations() if migration.version > version]
     moves = f"\nselect public.map_user_keys({_literal(json.dumps(dict(map)))}::jsonb);\n" if map else ""
     heading = _HEADING.format(version=version, expected=expected_version())
-    return f"{heading}{''.join(steps)}\n{hardening()}{moves}\ncommit;\n\nNOTIFY pgrst, 'reload schema';\n"
+    closing = f"{_user_tier(user_role)}{hardening()}{moves}"
+    return f"{heading}{''.join(steps)}\n{closing}\ncommit;\n\nNOTIFY pgrst, 'reload schema';\n"
 
 
 def _folder() -> Path:
@@ -174,6 +178,20 @@ def _folder() -> Path:
     package = Path(syndicate.__path__[0])
     inside = package / "_shipped" / "db"
     return inside if inside.is_dir() else package.parent / "db"
+
+
+def _user_tier(role: str | None) -> str:
+    """The SQL that makes this role the user tier's; nothing for None."""
+    if role is None:
+        return ""
+    if not re.fullmatch(_ROLE, role) or role.startswith("pg_"):
+        raise StorageError(
+            f"{role!r} cannot be the name of the role that reads the rows of one user",
+            code="bad-value",
+            remediation="name it with up to 63 letters, digits, _ . @ -, a letter or _ first, and not pg_",
+        )
+    chosen = f"select pg_catalog.set_config('syndicate.user_role', {_literal(role)}, true);\n"
+    return f"{chosen}{(_folder() / 'user_tier.sql').read_text(encoding='utf-8')}\n"
 
 
 def _guarded(migration: Migration) -> str:
@@ -196,7 +214,7 @@ def _explained(failure: DatabaseFailure) -> StorageError:
             return StorageError(failure.message, code="missing-extension", remediation=ask)
         case "AG011":
             return StorageError(failure.message, code="missing-privilege", remediation=ask)
-        case "AG012":
+        case "AG012" | "AG013":
             return StorageError(failure.message, code="bad-value", remediation=failure.hint)
         case "42501":
             remedy = "apply as the role that owns the tables, or ask the database's administrator to make it the owner"

@@ -102,6 +102,24 @@ def test_apply_provisions_an_empty_database(shell: Any, empty: dict[str, str]) -
     assert shell.run("db", "verify", **empty).returncode == 0
 
 
+async def test_apply_makes_the_role_that_reads_the_rows_of_one_user(
+    shell: Any, filled: dict[str, str], database: TestDatabase
+) -> None:
+    name = f"reader_{database.name}"
+    done = await run(shell, "db", "apply", "--user-role", name, **filled)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert name in done.stdout.splitlines()[-1]
+    assert (await run(shell, "db", "verify", **filled)).returncode == 0
+    reader = await asyncpg.connect(database.admin_url)
+    await reader.execute(f"set role {name}; set app.user_key = 'Pair/ana'")
+    assert [tuple(row) for row in await reader.fetch("select app_name, user_id from adk_sessions")] == [("Pair", "ana")]
+    await reader.execute(f"reset role; drop owned by {name}; drop role {name}")
+    await reader.close()
+    assert (await run(shell, "db", "verify", **filled)).returncode == 0
+    refused(await run(shell, "db", "apply", "--user-role", "a b", **filled), "'a b'")
+    refused(await run(shell, "db", "apply", "--user-role", "owner", **filled), "no policy would bind the role owner")
+
+
 def test_status_says_what_is_stored(shell: Any, filled: dict[str, str], database: TestDatabase) -> None:
     done = shell.run("db", "status", **filled)
     assert (done.returncode, done.stderr) == (0, "")
@@ -390,6 +408,23 @@ async def test_what_is_left_over_rest_is_what_is_pending_and_the_map(
     await execute(supabase_database.url, done.stdout)
     connection = await asyncpg.connect(supabase_database.url)
     assert await connection.fetchval("select user_key from adk_memory_facts") == "Pair/ana"
+    await connection.close()
+
+
+async def test_a_role_over_rest_is_in_what_is_left_to_run(
+    shell: Any, project: dict[str, str], supabase_database: TestDatabase
+) -> None:
+    async with await open_session_service(supabase_database.url):
+        pass
+    name = f"reader_{supabase_database.name}"
+    done = await run(shell, "db", "apply", "--user-role", name, **project)
+    assert done.returncode == 1
+    await execute(supabase_database.url, done.stdout)
+    verified = await run(shell, "db", "verify", **project)
+    assert verified.returncode == 0, verified.stdout
+    connection = await asyncpg.connect(supabase_database.admin_url)
+    assert await connection.fetchval("select count(*) from pg_policies where $1 = any(roles)", name) == 3
+    await connection.execute(f"drop owned by {name}; drop role {name}")
     await connection.close()
 
 
