@@ -26,7 +26,8 @@ _FILLER = (
 _PLACEHOLDER = re.compile(
     rf"your[\s_-]?([^\W_]+[\s_-])*{_SECRET}{_HERE}|(my|the)[\s_-]?{_SECRET}{_HERE}|(api[\s_-]?)?key{_HERE}"
     rf"|(insert|enter|put|paste|add|replace|change)[\s_-]?({_FILLER}[\s_-])*({_SECRET}{_HERE}|me|this|it|here)"
-    r"|((sk|xai)-(ant-|proj-|or-)?|AIza)?(x{3,}|[.…]+|\.{3}.*)|<.*>|\[.*\]|todo|none|null|placeholder",
+    r"|((sk|xai)-(ant-|proj-|or-)?|AIza)?(x{3,}|[.…]+|\.{3}.*)|<.*>|\[.*\]|todo|none|null|placeholder|dummy"
+    rf"|(sk|xai)-(your|my|the)[\s_-]?({_FILLER}[\s_-])*{_SECRET}{_HERE}",
     re.IGNORECASE,
 )
 _NOT_IN_A_KEY = re.compile(r"[^\x21-\x7e]")
@@ -34,7 +35,8 @@ _NOT_IN_A_KEY = re.compile(r"[^\x21-\x7e]")
 
 def is_placeholder(value: str) -> bool:
     """Whether a key's value is empty or sample text such as `your_key_here`."""
-    return not value.strip() or _PLACEHOLDER.fullmatch(value.strip()) is not None
+    bare = value.strip().strip("'\"")  # quotes that a shell or `docker --env-file` has left
+    return not bare or _PLACEHOLDER.fullmatch(bare) is not None
 
 
 def _usable_key(value: Any) -> Any:
@@ -125,7 +127,9 @@ class Settings(BaseSettings):
     supabase_url: Text = Field(None, description="A Supabase project, used where DATABASE_URL is not set.")
     supabase_service_role_key: Key = Field(None, description="The Supabase project's service-role key.")
     supabase_anon_key: Key = Field(None, description="The Supabase project's anon key; only `db verify` uses it.")
-    session_ttl_days: int = Field(7, ge=0, description="Days after which a session that is not used expires; 0: never.")
+    session_ttl_days: int = Field(
+        7, ge=0, le=36500, description="Days after which a session that is not used expires; 0: never."
+    )
 
     syndicate_agents_dir: Path = Field(Path("config/agents"), description="Folder of your syndicate files.")
     syndicate_default: str = Field("tutor", description="The syndicate that `syndicate chat` opens without a name.")

@@ -45,7 +45,7 @@ def _user(ctx: click.Context, _param: click.Parameter, value: str | None) -> str
 def _session(ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     if value is not None and not value.strip():
         raise click.UsageError("--session must not be empty", ctx)
-    return value
+    return value and value.strip()
 
 
 @click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})

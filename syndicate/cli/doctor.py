@@ -35,12 +35,26 @@ def command(name: str | None, check: bool, matrix: bool, as_json: bool) -> int:
 
     settings = Settings.read()
     named = name if name is not None or not check else settings.syndicate_default
-    report = asyncio.run(examine(load_checked(named, settings) if named is not None else None, settings))
+    loaded = load_checked(named, settings) if named is not None else None
+    database = asyncio.run(_database(settings))
+    report = asyncio.run(examine(loaded, settings, database=database))
     if as_json:
         click.echo(json_line(_as_json(report)))
     else:
         _print_report(report, settings)
     return 1 if check and not report.runs else 0
+
+
+async def _database(settings: Settings) -> str:
+    """Where sessions are kept, in one line; why they cannot be, where that is so."""
+    from syndicate.cli.upkeep import examine
+    from syndicate.cli.visible import one_line
+    from syndicate.errors import SyndicateError
+
+    try:
+        return (await examine(settings)).summary
+    except SyndicateError as error:
+        return one_line(str(error), 400)
 
 
 def _print_report(report: Report, settings: Settings) -> None:

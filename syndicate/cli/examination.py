@@ -76,6 +76,8 @@ def _details(agent: AgentReport) -> Iterator[tuple[str, str]]:
     for tool in agent.tools:
         if not tool.kept:
             yield f"without {tool.name}", tool.why
+    if agent.settings_left_out:
+        yield "without", ", ".join(agent.settings_left_out)
     for line in agent.blocked:
         yield "", line
 

@@ -23,7 +23,7 @@ async def ask_once(opening: Opening, message: str, *, as_json: bool) -> int:
     answered, cancel = False, asyncio.Event()
     async with opening.open() as syndicate:
         session = await choose_session(syndicate, opening.session)
-        if syndicate.note and sys.stderr.isatty():
+        if syndicate.note:
             print(syndicate.note, file=sys.stderr)
         view = JsonView(session) if as_json else _view(syndicate)
         try:

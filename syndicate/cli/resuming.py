@@ -21,6 +21,8 @@ async def choose_session(syndicate: Syndicate, wanted: str | None) -> str:
         return syndicate.session_id
     if wanted != LAST:
         return syndicate.new_session(wanted)
+    if not syndicate.services.lasts:
+        raise UsageError(f"sessions of {syndicate.name!r} end with the program: there is no last one")
     last = await syndicate.last_session()
     if last is None:
         raise UsageError(

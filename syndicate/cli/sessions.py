@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from syndicate.cli.stored_sessions import StoredSession, StoredSessions
     from syndicate.settings import Settings
 
-_user = click.option("--user", metavar="ID", help="Whose sessions (default SYNDICATE_USER_ID).")
-_syndicate = click.option("--syndicate", metavar="NAME", help="Only those with this syndicate.")
+
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An option that a script left empty is a mistake, and not the default."""
+    if value is not None and not value.strip():
+        raise click.UsageError(f"--{param.name} must not be empty", ctx)
+    return value
+
+
+_user = click.option("--user", metavar="ID", callback=_named, help="Whose sessions (default SYNDICATE_USER_ID).")
+_syndicate = click.option("--syndicate", metavar="NAME", callback=_named, help="Only those with this syndicate.")
 
 
 @click.group("sessions", invoke_without_command=True)

@@ -56,6 +56,11 @@ class Found:
             **{name: counts.get(name) for name in ("sessions", "events", "expired", "facts", "spans", "bytes")},
         }
 
+    @property
+    def summary(self) -> str:
+        """What and where it is, and the state of its schema, in one line."""
+        return f"{self.kind}, {self.address}: schema {self._schema()}"
+
     def lines(self) -> list[str]:
         """The same for a person: a word of 12 columns, then what it is."""
         lines = [f"{self.kind:<12}{self.address}"]

@@ -6,8 +6,8 @@ import sys
 from typing import Any, Protocol, TextIO
 
 from syndicate.cli.notes import Notes
-from syndicate.cli.visible import VisibleStream, json_line, visible
-from syndicate.turn.events import Answer, Failed, Routed, Text, Thinking, TurnEvent, Usage, to_json
+from syndicate.cli.visible import VisibleStream, json_line, one_line, visible
+from syndicate.turn.events import Answer, Failed, Routed, Status, Text, Thinking, TurnEvent, Usage, to_json
 
 
 class View(Protocol):
@@ -69,6 +69,8 @@ class PlainView:
 
     def _write_note(self, event: TurnEvent) -> None:
         note = self._notes.note(event)
+        if self._aside is None and isinstance(event, Status) and event.warning:
+            print(one_line(f"{event.agent}: {event.text}", 400), file=sys.stderr)
         if note is None or self._aside is None:
             return
         if self._open == "aside":
@@ -129,4 +131,5 @@ def show_failed(event: Failed) -> None:
     if event.error is not None:
         show_traceback(event.error)
     location = event.error.location if isinstance(event.error, RunError) else None
-    show_failure("; ".join(part for part in (event.message, event.remediation) if part), location)
+    line = "; ".join(part for part in (event.message, event.remediation) if part)
+    show_failure(f"{line} [{event.code}]", location)

@@ -26,7 +26,7 @@ from syndicate.models.retry import retrying
 if TYPE_CHECKING:
     from syndicate.graph.scope import TurnScope
 
-TAKEN_OVER = frozenset({"overloaded", "rate-limited", "server-error"})
+TAKEN_OVER = frozenset({"connection", "overloaded", "rate-limited", "server-error", "timeout"})
 """Codes of failures after which the next of an agent's `models` is asked."""
 
 _AGAIN = "Your reply was empty. Answer now."
@@ -103,7 +103,7 @@ class AgentModel(BaseLlm):
         scope = CURRENT.get()
         if scope is not None and line not in self._said:
             self._said.add(line)
-            scope.status(self._agent, line)
+            scope.status(self._agent, line, warning=True)
 
     @override
     async def generate_content_async(
@@ -122,7 +122,7 @@ class AgentModel(BaseLlm):
         if (scope := CURRENT.get()) and not (self._schema and _calls(final)):
             scope.replied(self._agent, _text(final))
             if final.finish_reason is types.FinishReason.MAX_TOKENS:
-                scope.status(self._agent, "the reply was cut at its most tokens: raise maxOutputTokens")
+                scope.status(self._agent, "the reply was cut at its most tokens: raise maxOutputTokens", warning=True)
         yield final
 
     async def _within_window(self, request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
@@ -191,7 +191,7 @@ class AgentModel(BaseLlm):
             return False
         self._chosen, self._reconsider = deputy, time.monotonic() + REST_SECONDS
         if scope := CURRENT.get():
-            scope.status(self._agent, f"{model.model}: {error.code}; {deputy.model} takes over")
+            scope.status(self._agent, f"{model.model}: {error.code}; {deputy.model} takes over", warning=True)
         self._say_tools_left_out(deputy)
         return True
 

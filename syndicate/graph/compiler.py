@@ -166,7 +166,7 @@ class _Compiler:
             mode=None if info.is_root else "single_turn",
             instruction=_instruction(place),
             tools=own_tools,
-            generate_content_config=_generate_content_config(place.config.generate_content_config),
+            generate_content_config=generate_content_config(place.config.generate_content_config),
             output_schema=schema,
             output_key=place.config.output_key,
             include_contents="none",  # what the orchestrator reads of the past is the turn's to say
@@ -241,7 +241,8 @@ def _instruction(place: _Place) -> Callable[[ReadonlyContext], str]:
     return instruction
 
 
-def _generate_content_config(config: GenerateContentConfig | None) -> types.GenerateContentConfig | None:
+def generate_content_config(config: GenerateContentConfig | None) -> types.GenerateContentConfig | None:
+    """The settings of the model call as ADK takes them."""
     if config is None:
         return None
     return types.GenerateContentConfig.model_validate(config.model_dump(exclude_unset=True))

@@ -5,7 +5,7 @@ A key is only ever said to be there or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from syndicate.graph.unlocks import Route, Unlock, best_first, explore, in_order
 from syndicate.models import gateway
 from syndicate.models.capabilities import calls_tools, native_tools
 from syndicate.models.ollama_daemon import base_url
-from syndicate.models.registry import provider_of, providers
+from syndicate.models.registry import create, provider_of, providers
 from syndicate.models.xai_search import XaiSearch
 from syndicate.settings import without_password
 from syndicate.tools import registry as tools
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SEARCHES = frozenset({"web_search", "google_search", "x_search", "collections_search"})
 """Tools that run at the provider."""
-
-DATABASE = "sessions are kept in memory by this version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,11 @@ class ToolReport:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """One agent. `answers` is the model that would, now; `blocked` is what it asks for that this version cannot run."""
+    """One agent. `answers` is the model that would, now; `blocked` is what it asks for that this version cannot run.
+
+    `settings_left_out` are those of the model call that the answering provider has no equivalent for; they are looked
+    at only where one syndicate is examined.
+    """
 
     name: str
     location: Location
@@ -66,6 +68,7 @@ class AgentReport:
     models: tuple[ModelReport, ...]
     answers: str | None
     tools: tuple[ToolReport, ...]
+    settings_left_out: tuple[str, ...]
     blocked: tuple[str, ...]
 
     @property
@@ -139,15 +142,21 @@ class Report:
         return all(agent.runs for agent in self.agents)
 
 
-async def examine(loaded: LoadedSyndicate | None, settings: Settings) -> Report:
-    """Examine a syndicate, or all that can be named here. Asks an Ollama daemon, calls no model, pulls nothing."""
+async def examine(loaded: LoadedSyndicate | None, settings: Settings, *, database: str = "") -> Report:
+    """Examine a syndicate, or all that can be named here. Asks an Ollama daemon, calls no model, pulls nothing.
+
+    `database` is what the caller found of it.
+    """
     teams = {loaded.name: tuple(_members(loaded))} if loaded is not None else _nameable(settings)
     pulled = await pulled_models(settings)
     samples = {provider.id: sample_id(provider) for provider in providers()}
     mentioned = (model_id for team in teams.values() for member in team for model_id in member.models)
     routes = await explore([*samples.values(), *mentioned], settings, daemon_up=pulled is not None)
     checked = tuple(_provider(provider, routes[samples[provider.id]], settings, pulled) for provider in providers())
-    agents = {name: tuple(_agent(member, routes, settings) for member in team) for name, team in teams.items()}
+    agents = {
+        name: tuple(_agent(member, routes, settings, closely=loaded is not None) for member in team)
+        for name, team in teams.items()
+    }
     own = agents[loaded.name] if loaded is not None else ()
     return Report(
         name=loaded.name if loaded is not None else None,
@@ -156,7 +165,7 @@ async def examine(loaded: LoadedSyndicate | None, settings: Settings) -> Report:
         syndicates=() if loaded is not None else tuple(_syndicate(name, team) for name, team in agents.items()),
         providers=checked,
         gateway=_gateway(settings),
-        database=DATABASE,
+        database=database,
         unlocks=best_first(
             routes,
             {agent.name: [_choices(agent)] for agent in own} or {name: _groups(team) for name, team in agents.items()},
@@ -237,7 +246,7 @@ def _members(loaded: LoadedSyndicate) -> Iterator[_Member]:
     return walk(loaded, 0)
 
 
-def _agent(member: _Member, routes: Mapping[str, Route], settings: Settings) -> AgentReport:
+def _agent(member: _Member, routes: Mapping[str, Route], settings: Settings, *, closely: bool) -> AgentReport:
     models = tuple(_model(model_id, routes[model_id], settings) for model_id in member.models)
     answering = next((model for model in models if model.available), None)
     names = [(name, False) for name in member.config.tools] + [(name, True) for name in member.team]
@@ -249,8 +258,24 @@ def _agent(member: _Member, routes: Mapping[str, Route], settings: Settings) -> 
         models=models,
         answers=answering.id if answering else None,
         tools=tuple(ToolReport(name, not why, why, is_agent) for name, why, is_agent in drops),
+        settings_left_out=_settings_left_out(member, answering, settings) if closely else (),
         blocked=tuple(_blocked(member)),
     )
+
+
+def _settings_left_out(member: _Member, answering: ModelReport | None, settings: Settings) -> tuple[str, ...]:
+    """The settings of the model call for which the provider that answers has no equivalent."""
+    config = member.config.generate_content_config
+    if config is None or answering is None:
+        return ()
+    from google.adk.models.llm_request import LlmRequest
+
+    from syndicate.graph.compiler import generate_content_config
+
+    adapter = create(answering.id, settings)
+    dropped: Callable[[LlmRequest], tuple[str, ...]] | None = getattr(adapter, "dropped_settings", None)
+    settings_of_call = generate_content_config(config)
+    return dropped(LlmRequest(config=settings_of_call)) if dropped and settings_of_call else ()
 
 
 def _model(model_id: str, route: Route, settings: Settings) -> ModelReport:

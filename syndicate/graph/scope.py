@@ -67,8 +67,8 @@ class TurnScope(Protocol):
         """A reply is whole, and this is its text: what was not shown of it is to be shown now."""
         ...
 
-    def status(self, agent: AgentInfo, text: str) -> None:
-        """A line for the waiting person."""
+    def status(self, agent: AgentInfo, text: str, *, warning: bool = False) -> None:
+        """A line for the waiting person; a `warning` says that something is not as it was asked for."""
         ...
 
     def tool_started(self, agent: AgentInfo, call_id: str, name: str, args: Mapping[str, Any]) -> None:

@@ -40,8 +40,14 @@ _REMEDIES = {
     "auth": "check the key and what it may be used for",
     "unknown-model": "check the model id",
     "context-too-long": "shorten the prompt, or use a model with a larger context window",
-    "rate-limited": "wait, or raise the provider's limit",
+    "rate-limited": "ask less often, or raise the provider's limit",
     "connection": "check the address and the network",
+    "overloaded": "try again later, or name another model under `models:`",
+    "server-error": "try again later, or name another model under `models:`",
+    "timeout": "try again, or ask for less",
+    "stream-cut": "try again",
+    "malformed": "check that the address is that of the provider's API",
+    "bad-request": "change what the message names",
 }
 
 
@@ -61,10 +67,11 @@ def failure(
     """
     words = " ".join(message.replace(secret, "…").split() if secret else message.split())
     found = code or _code(words, status)
+    remedy = remediation or (_SEEING if _BLIND.search(words) else _REMEDIES.get(found, ""))
     error = ModelError(
         f"model {model!r}: {words or found}",
         code=found,
-        remediation=remediation or (_SEEING if _BLIND.search(words) else _REMEDIES.get(found, "")),
+        remediation=remedy if retry_after is None else f"wait {retry_after:.0f} s, as the provider asks; or {remedy}",
         retryable=found in _RETRYABLE,
         model=model,
     )

@@ -16,7 +16,7 @@ from google.adk.models.llm_response import LlmResponse
 from pydantic import PrivateAttr
 
 from syndicate.models import request as asked
-from syndicate.models.failure import failure
+from syndicate.models.failure import failure, words_of
 from syndicate.models.ollama_daemon import PREFIX, Daemon, base_url, how_to_pull, key_of, speaks_openai
 from syndicate.models.registry import Unavailable
 from syndicate.models.reply import PartialCall, Reply, Usage
@@ -37,7 +37,14 @@ async def availability(model_id: str, settings: Settings) -> Unavailable | None:
     compatible = speaks_openai(settings)
     try:
         listing = await daemon.get("/models" if compatible else "/api/tags", timeout=2)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+    except httpx.HTTPStatusError as error:
+        words = words_of(error.response.text, error.response.reason_phrase)
+        reason = f"the server at {daemon.address} answers {error.response.status_code}: {' '.join(words.split())[:200]}"
+        return Unavailable(reason, "check OLLAMA_BASE_URL and OLLAMA_API_KEY")
+    except ValueError:
+        reason = f"what answers at {daemon.address} is no Ollama daemon"
+        return Unavailable(reason, "check OLLAMA_BASE_URL")
+    except (httpx.HTTPError, httpx.InvalidURL):
         reason = f"no Ollama daemon answers at {daemon.address}"
         return Unavailable(reason, "start it (`ollama serve`), or set OLLAMA_BASE_URL")
     finally:

@@ -139,7 +139,7 @@ def place_of(settings: Settings) -> Place:
     """Where the embedded database of these settings is, or would be."""
     if os.name == "nt":
         raise StorageError("the embedded database does not run on Windows", remediation="set DATABASE_URL")
-    home = settings.home.absolute()
+    home = settings.home.resolve()
     if os.getuid() != 0:
         return Place(home / "database", home, by_root=False)
     name = hashlib.sha256(os.fsencode(home)).hexdigest()[:12] if settings.syndicate_home else "default"

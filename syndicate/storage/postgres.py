@@ -187,9 +187,11 @@ def shown(url: str) -> str:
     scheme, found, rest = url.strip().partition("://")
     if not found:
         return "(not an address)"
-    place = rest.split("?")[0].split("#")[0]
-    user, at, host = place.rpartition("@")
-    return f"{scheme}://{unquote(user.partition(':')[0])}{at}{host}"
+    user, at, host = rest.rpartition("@")  # a password may hold what ends an address elsewhere
+    place = re.split(r"[?#]", host)[0]
+    if not at and not re.fullmatch(r"(\[[^\]]*\]|[^:/]*)(:\d*)?(/.*)?", place):
+        return f"{scheme}://(not shown)"
+    return f"{scheme}://{unquote(user.partition(':')[0])}{at}{place}"
 
 
 def _statement(function: str, names: list[str], types: dict[str, str]) -> str:

@@ -67,4 +67,5 @@ def left_out(tool_names: Iterable[str], model_id: str, *, provider: str | None =
         return ()
     if "web_search" in native:
         return (f"google_search is Gemini's and is left out: {model_id} has web_search",)
-    return (f"{model_id} has no web search of its own: {' and '.join(missing)} left out",)
+    who = f"the {provider} to {model_id}" if provider and named and provider != named.id else model_id
+    return (f"{who} has no web search of its own: {' and '.join(missing)} left out",)

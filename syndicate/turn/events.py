@@ -21,9 +21,10 @@ class _Event:
 
 @dataclass(frozen=True, slots=True)
 class Status(_Event):
-    """A line of progress for a waiting person."""
+    """A line of progress for a waiting person; a `warning` is to reach them even where nobody watches."""
 
     text: str
+    warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

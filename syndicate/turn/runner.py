@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from itertools import takewhile
 
 from google.adk.agents.run_config import RunConfig, ToolThreadPoolConfig
+from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.events import Event
 from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import GetSessionConfig
@@ -25,6 +28,9 @@ from syndicate.turn.timezone import checked_zone, is_zone
 from syndicate.turn.transcript import MAX_EVENTS, delegate_history
 
 TIMEZONE_STATE = "user:timezone"
+
+LARGE_RESULT = 32 * 1024
+"""Bytes of a tool's result that a finished turn keeps; a larger one is a marker from then on."""
 
 # Past turns reach the model as the turn projects them, so ADK itself loads none; it streams nothing, for the agents'
 # models report to the turn directly; calls are counted there too.
@@ -59,6 +65,7 @@ async def run_turn(
     session = await _session(services, compiled.name, user_id, session_id)
     if _broke_off(session):
         await services.end_turn(session)
+        session = await _session(services, compiled.name, user_id, session_id)
     zone = timezone or _kept_zone(session)
     limits = limits or Limits()
     turn = RunningTurn(compiled.orchestrator, zone, limits)
@@ -78,10 +85,15 @@ async def run_turn(
 
 
 def _broke_off(session: Session) -> bool:
-    """Whether an earlier turn never came to its end: what only a running turn needs is still stored."""
-    return any(
-        part.thought_signature for event in session.events for part in (event.content and event.content.parts) or ()
-    )
+    """Whether the last turn never came to its end: what only a running turn needs is still stored."""
+    last = session.events[-1].invocation_id if session.events else ""
+    turn = takewhile(lambda event: event.invocation_id == last, reversed(session.events))
+    parts = (part for event in turn for part in (event.content and event.content.parts) or ())
+    return any(part.thought_signature or _is_large(part.function_response) for part in parts)
+
+
+def _is_large(result: types.FunctionResponse | None) -> bool:
+    return result is not None and len(json.dumps(result.response, default=str)) > LARGE_RESULT
 
 
 def _kept_zone(session: Session) -> str:
@@ -94,7 +106,12 @@ async def _session(services: Services, app_name: str, user_id: str, session_id: 
     session = await services.sessions.get_session(
         app_name=app_name, user_id=user_id, session_id=session_id, config=recent
     )
-    return session or await services.sessions.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+    if session is not None:
+        return session
+    try:
+        return await services.sessions.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+    except AlreadyExistsError:  # another turn has just begun it
+        return await _session(services, app_name, user_id, session_id)
 
 
 async def _drive(

@@ -127,8 +127,8 @@ class RunningTurn:
     def thinking(self, agent: AgentInfo, delta: str) -> None:
         self._emit(Thinking(delta, agent=agent.name))
 
-    def status(self, agent: AgentInfo, text: str) -> None:
-        self._emit(Status(text, agent=agent.name))
+    def status(self, agent: AgentInfo, text: str, *, warning: bool = False) -> None:
+        self._emit(Status(text, warning, agent=agent.name))
 
     def tool_started(self, agent: AgentInfo, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         self._started[call_id] = time.monotonic()

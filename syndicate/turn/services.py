@@ -11,6 +11,7 @@ from google.adk.sessions import BaseSessionService, InMemorySessionService, Sess
 from syndicate.config.schema import SyndicateConfig
 from syndicate.errors import StorageError
 from syndicate.settings import Settings
+from syndicate.storage import embedded
 from syndicate.storage.database import configured, open_database
 from syndicate.storage.sessions import DatabaseSessions
 
@@ -58,8 +59,8 @@ async def _services(settings: Settings, kinds: set[str], stack: AsyncExitStack) 
     try:
         database = await stack.enter_async_context(open_database(settings))
     except StorageError as error:
-        if kind != "embedded" or "long-term" in kinds:
-            raise
+        if kind != "embedded" or "long-term" in kinds or embedded.status(settings).exists:
+            raise  # nothing that is stored already is passed over
         return _in_memory(f"the embedded database cannot be used ({error.message})")
     return Services(DatabaseSessions(database, settings.session_ttl_days))
 

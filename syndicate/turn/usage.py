@@ -21,9 +21,11 @@ class UsageMeter:
         self._thinking: int | None = None
         self._cached: int | None = None
         self._cost: Decimal | None = Decimal(0)
+        self._replies = 0
 
     def add(self, model_id: str, usage: types.GenerateContentResponseUsageMetadata | None) -> None:
         """Add one reply's report. From a reply without one, or without a price, on the cost is unknown."""
+        self._replies += 1
         cost = cost_usd(model_id, usage) if usage else None
         self._cost = None if self._cost is None or cost is None else self._cost + cost
         if usage is None:
@@ -41,7 +43,7 @@ class UsageMeter:
             output=self._output,
             thinking=self._thinking,
             cached=self._cached,
-            cost_usd=None if self._cost is None else float(self._cost),
+            cost_usd=None if self._cost is None or self._replies < calls else float(self._cost),
             seconds=time.monotonic() - self._began,
         )
 

@@ -46,7 +46,7 @@ def test_a_syndicate_that_cannot_run_is_described_and_exit_0(mixed: Any) -> None
     assert line_of(done.stdout, "gemini-3.7-flash:", "GOOGLE_GENAI_API_KEY is not set")
     assert line_of(done.stdout, "✓ Reader", "local/smollm2")
     assert line_of(done.stdout, "without web_serch:", "did you mean 'web_search'?")
-    assert line_of(done.stdout, "database", "in memory")
+    assert line_of(done.stdout, "database", "embedded", "none yet")
 
 
 def test_with_its_key_the_agent_runs(mixed: Any) -> None:
@@ -174,3 +174,16 @@ def test_on_a_terminal_it_is_drawn_without_the_escapes_of_a_name(mixed: Any, ter
     assert "Reader" in shown
     assert "\x1b[31mder" not in shown
     assert "\x1b[32m" not in terminal("doctor", "mixed", NO_COLOR="1").read()
+
+
+def test_a_database_that_cannot_be_reached_is_said(mixed: Any) -> None:
+    done = mixed.run("doctor", "mixed", DATABASE_URL="postgresql://me:hunter2@127.0.0.1:1/x")
+    assert line_of(done.stdout, "database", "cannot be reached")
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_settings_that_the_provider_has_not_are_named(mixed: Any) -> None:
+    (mixed.agents / "tuned.yaml").write_text(
+        "syndicate_name: Tuned\norchestrator: {name: A, model: claude-haiku-4-5, generateContentConfig: {seed: 3}}\n"
+    )
+    assert line_of(mixed.run("doctor", "tuned", ANTHROPIC_API_KEY="sk-ant-0123456789").stdout, "without", "seed")

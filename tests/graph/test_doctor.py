@@ -263,7 +263,3 @@ async def test_without_a_name_every_syndicate_is_examined(write: Write, bare: Se
     assert "gemini-*" in gemini.ids
     assert "council" in gemini.runs
     assert report.unlocks[0] == gemini
-
-
-async def test_sessions_are_said_to_be_in_memory(bare: Settings) -> None:
-    assert "in memory" in (await examine(None, bare)).database

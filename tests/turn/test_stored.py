@@ -1,5 +1,6 @@
 """Turns on a database: what one process says, the next one reads."""
 
+import asyncio
 import uuid
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,30 @@ async def test_what_a_crash_left_of_a_turn_is_dropped_when_the_next_begins(store
         async for _ in s.stream("hello", session_id="crashed"):
             assert signatures(await s.services.sessions.get_session(**key))[:1] == [None]
             break
+
+
+async def test_a_large_result_of_a_turn_that_crashed_does_not_cost_the_history(stored: Any):
+    call = types.Part(function_call=types.FunctionCall(id="c", name="Two", args={"request": "go"}))
+    large = {"result": "x" * 100_000}
+    result = types.Part(function_response=types.FunctionResponse(id="c", name="Two", response=large))
+    said = (("user", "user", types.Part(text="q")), ("Lead", "model", call), ("Lead", "user", result))
+    async with stored(model := ScriptedModel(["hello", "again"])) as s:
+        await s.run("first", session_id="heavy")
+        key = {"app_name": s.name, "user_id": s.user_id, "session_id": "heavy"}
+        session = await s.services.sessions.get_session(**key)
+        for author, role, part in said:
+            event = Event(author=author, invocation_id="crashed", content=types.Content(role=role, parts=[part]))
+            await s.services.sessions.append_event(session, event)
+        await s.run("second", session_id="heavy")
+    assert texts(model.requests[1])[:3] == ["first", "hello", "q"]
+
+
+async def test_turns_that_begin_one_session_at_once_both_answer(stored: Any):
+    model = ScriptedModel([Reply(text="same", delay=0.05)] * 4)
+    async with stored(model) as s:
+        results = await asyncio.gather(*(s.run(f"m{n}", session_id="raced") for n in range(4)))
+        assert [result.answer for result in results] == ["same"] * 4
+        assert {(e.user, e.answer) for e in await s.transcript("raced")} == {(f"m{n}", "same") for n in range(4)}
 
 
 async def test_internal_only_leaves_nothing_behind(stored: Any):
