@@ -100,4 +100,4 @@ async def test_an_answer_that_did_not_stream_is_shown() -> None:
 async def test_what_was_said_before_a_failure_stays(capsys: pytest.CaptureFixture[str]) -> None:
     rows = await draw([Text("half a sen"), Failed("auth", "the key was refused", "check it", False)])
     assert rows[0] == "half a sen"
-    assert capsys.readouterr().err == "error: the key was refused; check it\n"
+    assert capsys.readouterr().err == "error: the key was refused; check it [auth]\n"
