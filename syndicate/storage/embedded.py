@@ -72,8 +72,9 @@ def using(settings: Settings) -> Generator[str]:
 def stop(settings: Settings) -> bool:
     """Stop the server, for all who use it; False when it did not run."""
     place = place_of(settings)
-    if not (place.folder / "start.lock").exists():
-        return False
+    with writing(place.folder):
+        if not (place.folder / "start.lock").exists():
+            return False
     with writing(place.folder), server.alone(place.folder / "start.lock"):
         if not server.is_alive(place.folder):
             return False

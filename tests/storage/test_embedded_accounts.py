@@ -119,6 +119,29 @@ def test_an_account_is_told_about_a_folder_that_it_cannot_write(tmp_path: Path):
     assert "SYNDICATE_HOME" in found["error"]
 
 
+_STOP = """
+import os, sys
+from syndicate.errors import StorageError
+from syndicate.settings import Settings
+from syndicate.storage import embedded
+settings = Settings.read({"syndicate_home": sys.argv[1]}, env_file=None)
+os.setgroups([])
+os.setuid(int(sys.argv[2]))
+try:
+    embedded.stop(settings)
+except StorageError as error:
+    print(error.code)
+"""
+
+
+@needs_root
+def test_stopping_where_an_account_cannot_enter_says_so(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    command = [sys.executable, "-c", _STOP, str(tmp_path / "home"), str(ordinary())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("missing-privilege\n", "")
+
+
 @needs_root
 def test_a_second_account_in_the_same_folder_is_told():
     uid = ordinary()
