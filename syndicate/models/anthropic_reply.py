@@ -86,7 +86,7 @@ class AnthropicReply:
     def whole(self) -> LlmResponse:
         """The whole reply. Raises `ModelError` when it was cut off."""
         if not self.finish:
-            raise failure(f"the answer of {self.model!r} broke off", model=self.model, code="stream-cut")
+            raise failure("the answer broke off", model=self.model, code="stream-cut")
         try:
             content, sources = types.Content(role="model", parts=list(self._parts())), _grounding(self.blocks)
         except (LookupError, TypeError, ValueError):

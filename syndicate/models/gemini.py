@@ -116,9 +116,7 @@ class GeminiLlm(Gemini):
     def _whole(self, response: LlmResponse | None) -> LlmResponse:
         """The final response, checked for an end, its calls under ids that survive ADK's replay."""
         if response is None or response.partial or not (response.finish_reason or response.error_code):
-            raise ModelError(
-                f"the answer of {self.model!r} broke off", code="stream-cut", retryable=True, model=self.model
-            )
+            raise failure("the answer broke off", model=self.model, code="stream-cut")
         if response.content:
             response.content = sealed(response.content)
         parts = (response.content.parts if response.content else None) or []

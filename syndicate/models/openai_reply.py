@@ -20,6 +20,7 @@ from openai.types.responses import (
 )
 
 from syndicate.errors import ModelError
+from syndicate.models.failure import failure
 from syndicate.models.openai_client import Address, failure_in_answer
 from syndicate.models.openai_sources import Sources
 from syndicate.models.reply import ThinkTags, Usage
@@ -94,8 +95,7 @@ class ResponsesReply:
     def whole(self) -> LlmResponse:
         """The reply. Raises `ModelError` when it was cut off, or calls a tool with what is no JSON object."""
         if self._response is None:
-            message = f"the answer of {self._model!r} broke off"
-            raise ModelError(message, code="stream-cut", retryable=True, model=self._model)
+            raise failure("the answer broke off", model=self._model, code="stream-cut")
         reason = self._response.incomplete_details.reason if self._response.incomplete_details else None
         ended = self._response.status != "incomplete"
         finish = types.FinishReason.STOP if ended else _FINISH.get(reason or "", types.FinishReason.OTHER)

@@ -12,6 +12,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from syndicate.errors import ModelError
+from syndicate.models.failure import failure
 
 Kind = Literal["text", "thought"]
 Piece = tuple[Kind, str]
@@ -144,9 +145,7 @@ class Reply:
     def end(self) -> list[LlmResponse]:
         """The last partial responses, then the whole reply. Raises `ModelError` when it was cut off."""
         if not self.finish:
-            raise ModelError(
-                f"the answer of {self.model!r} broke off", code="stream-cut", retryable=True, model=self.model
-            )
+            raise failure("the answer broke off", model=self.model, code="stream-cut")
         return [*self._add(self._tags.end()), self._whole()]
 
     def _add(self, pieces: Iterable[Piece]) -> list[LlmResponse]:
