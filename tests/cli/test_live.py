@@ -23,7 +23,7 @@ def embedded(shell: Any, embedded_home: Path) -> Any:
 
 def test_the_tutor_answers_what_comes_on_standard_input(embedded: Any) -> None:
     done = embedded("chat", "tutor", stdin="hi\n")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     assert done.stdout.strip()
 
 
@@ -40,5 +40,10 @@ def test_a_chat_starts_the_server_it_needs(shell: Any, embedded_home: Path, tmp_
     home.mkdir()
     (home / "models").symlink_to(embedded_home / "models")
     done = shell.run("chat", "tutor", "hi", SYNDICATE_HOME=str(home), SYNDICATE_LOCAL_IDLE_SECONDS="2")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     assert done.stdout.strip()
+
+
+def complaints(stderr: str) -> list[str]:
+    """What was said beside the answer, but for the one thing a small model's mood decides: that its reply was cut."""
+    return [line for line in stderr.splitlines() if "cut at its most tokens" not in line]
